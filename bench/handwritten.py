@@ -128,6 +128,16 @@ class Foreach:
         return {**data, "answers": list(answers)}
 
 
+@workflow.defn(name="in-turn")
+class InTurn:
+    """Calls an activity for each number, one after the other."""
+
+    @workflow.run
+    async def run(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Return the data and the list of answers, in the order of the numbers."""
+        return {**data, "answers": [await _call(number) for number in data["numbers"]]}
+
+
 @workflow.defn(name="rest")
 class Rest:
     """Calls a service for each number, all of them at once."""
@@ -270,6 +280,7 @@ WORKFLOWS = (
     Sequence,
     Parallel,
     Foreach,
+    InTurn,
     Rest,
     Asks,
     AsksLocally,

@@ -38,6 +38,9 @@ class Work:
     direktiv: bool = False
     """Whether it is written in Direktiv's language."""
 
+    dsl: bool = False
+    """Whether it is written in DSL 1.0."""
+
     by_type: bool = False
     """Whether the interpreted one is started by its type, as by `temporal workflow start`: without its definition."""
 
@@ -53,6 +56,9 @@ class Work:
         if self.direktiv:
             post = {"type": "knative-workflow", "id": POST, "image": POST}
             return {"id": self.name, "functions": [post], "states": self.states()}
+        if self.dsl:
+            document = {"dsl": "1.0.3", "namespace": "bench", "name": self.name, "version": "1.0.0"}
+            return {"document": document, "do": self.states()}
         rest = {"name": "ask", "operation": f"{service}/openapi.json#answer", "metadata": self.metadata}
         custom = {"name": "answer", "type": "custom", "operation": "answer"}
         events = [{"name": GO, "type": "go", "source": "bench"}] if self.signalled else []
@@ -127,6 +133,26 @@ def _foreach(function: str = "answer") -> list[dict[str, Any]]:
     ]
 
 
+def _in_turn() -> list[dict[str, Any]]:
+    return [{**state, "mode": "sequential"} for state in _foreach()]
+
+
+def _dsl_call(name: str, **more: Any) -> dict[str, Any]:
+    number = {"number": "${ .number }"}
+    return {name: {"call": "answer:1.0.0@default", "with": number, "output": {"as": "${ $input + . }"}, **more}}
+
+
+def _dsl_parallel() -> list[dict[str, Any]]:
+    branches = [_dsl_call(f"answer{number}") for number in range(ACTIVITIES)]
+    return [{"answer": {"fork": {"branches": branches}, "output": {"as": "${ $input + (. | add) }"}}}]
+
+
+def _dsl_for() -> list[dict[str, Any]]:
+    kept = "${ $input + {answers: ($input.answers + [.])} }"
+    call = _dsl_call("answer", **{"with": {"number": "${ $number }"}, "output": {"as": kept}})
+    return [{"answerAll": {"for": {"each": "number", "in": "${ .numbers }"}, "do": [call]}}]
+
+
 WORK = (
     Work("none", "no activity", _no_activity, {"number": 7}, batch=40),
     Work("typed", "no activity, by type", _no_activity, {"number": 7}, batch=40, by_hand="none", by_type=True),
@@ -151,6 +177,36 @@ WORK = (
         batch=40,
         by_hand="none",
         direktiv=True,
+    ),
+    Work("in-turn", "foreach of 100, in turn", _in_turn, {"numbers": list(range(ELEMENTS))}, batch=4),
+    Work(
+        "dsl-none",
+        "no activity, DSL 1.0",
+        lambda: [{"answer": {"set": {"number": "${ .number }", "accepted": True}}}],
+        {"number": 7},
+        batch=40,
+        by_hand="none",
+        dsl=True,
+    ),
+    Work("dsl-one", "1 activity, DSL 1.0", lambda: [_dsl_call("answer")], {"number": 7}, 30, by_hand="one", dsl=True),
+    Work(
+        "dsl-sequence",
+        "10 in sequence, DSL 1.0",
+        lambda: [_dsl_call(f"answer{number}") for number in range(ACTIVITIES)],
+        {"number": 7},
+        batch=10,
+        by_hand="sequence",
+        dsl=True,
+    ),
+    Work("dsl-parallel", "10 in parallel, DSL 1.0", _dsl_parallel, {"number": 7}, 10, by_hand="parallel", dsl=True),
+    Work(
+        "dsl-for",
+        "for of 100, DSL 1.0",
+        _dsl_for,
+        {"numbers": list(range(ELEMENTS))},
+        batch=4,
+        by_hand="in-turn",
+        dsl=True,
     ),
     _calls("1 call over HTTP", 1, direktiv=False),
     _calls("1 action, Direktiv", 1, direktiv=True),

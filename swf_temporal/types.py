@@ -17,6 +17,7 @@ __all__ = [
     "ChildWorkflow",
     "Concurrency",
     "ConsumerSettings",
+    "ContainerRunner",
     "CorrelationRule",
     "Credentials",
     "Definitions",
@@ -30,6 +31,7 @@ __all__ = [
     "FunctionUse",
     "HostOptions",
     "HostPattern",
+    "KubernetesRunner",
     "LogFormat",
     "LogLevel",
     "Network",
@@ -37,6 +39,8 @@ __all__ = [
     "PayloadSettings",
     "Rate",
     "Resources",
+    "Runners",
+    "ScriptLanguage",
     "Server",
     "SharedFolder",
     "SimulatedInstance",
@@ -67,6 +71,7 @@ if TYPE_CHECKING:
     from swf_temporal.settings.forms import Rate, SharedFolder
     from swf_temporal.settings.network import HostPattern, Network, Tls
     from swf_temporal.settings.payloads import EncryptionSettings, PayloadSettings, StorageSettings
+    from swf_temporal.settings.runners import ContainerRunner, KubernetesRunner, Runners, ScriptLanguage
     from swf_temporal.settings.values import Address, LogFormat, LogLevel
     from swf_temporal.settings.worker import Versioning
     from swf_temporal.simulation.result import SimulatedInstance, SimulationError
@@ -92,6 +97,7 @@ else:
             "settings.forms": ("Rate", "SharedFolder"),
             "settings.network": ("HostPattern", "Network", "Tls"),
             "settings.payloads": ("EncryptionSettings", "PayloadSettings", "StorageSettings"),
+            "settings.runners": ("ContainerRunner", "KubernetesRunner", "Runners", "ScriptLanguage"),
             "settings.values": ("Address", "LogFormat", "LogLevel"),
             "settings.worker": ("Versioning",),
             "simulation.result": ("SimulatedInstance", "SimulationError"),

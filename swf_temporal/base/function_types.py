@@ -30,6 +30,11 @@ TYPES: dict[str, str] = {
     "expression": "swf_temporal.functions.expression",
     "custom": "swf_temporal.functions.custom.type",
     "direktiv": "swf_temporal.functions.containers.type",
+    "shell": "swf_temporal.functions.processes.type",
+    "script": "swf_temporal.functions.processes.type",
+    "container": "swf_temporal.functions.processes.type",
+    "mcp": "swf_temporal.functions.mcp.type",
+    "a2a": "swf_temporal.functions.a2a.type",
 }
 """The modules of types, each of which has a `TYPE`, by the names that definitions use."""
 

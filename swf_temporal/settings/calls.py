@@ -28,6 +28,7 @@ from swf_temporal.settings.forms import (
     Url,
 )
 from swf_temporal.settings.network import HostPattern, Network, Pattern, Tls, read_pattern
+from swf_temporal.settings.runners import Runners
 from swf_temporal.text.fetching.resources import Resources
 from swf_temporal.text.model_errors import validation_error
 
@@ -125,6 +126,8 @@ class CallSettings(Section):
     """The types of functions whose calls are made within the workflow task, whatever the definition says."""
     scripts: bool = False
     """Whether definitions may contain scripts."""
+    runners: Runners = Runners()
+    """The processes and containers that definitions may start."""
     max_connections: int = argument(100)
     resources: Resources = argument(Resources())
     """The places of documents that others may refer to, besides their own folder or host."""
@@ -240,6 +243,8 @@ class CallSettings(Section):
         """The URLs of services and proxies that are configured."""
         options = [self.calls, *self.functions.values(), *self.services.values(), *self.named.values()]
         urls = [url for one in options for url in (one.base_url, *_URL_OF_OPERATION.findall(one.operation or ""))]
+        cluster = self.runners.container.kubernetes
+        urls += [cluster.server] if cluster else []
         return [url for url in (*urls, *(one.proxy for one in self._all)) if url]
 
     @property

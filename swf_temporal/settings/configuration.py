@@ -24,8 +24,8 @@ from swf_temporal.text.model_errors import allowed_words, expected_form, fields_
 from swf_temporal.text.suggestions import suggestion
 
 SECTIONS: Final = (
-    *("calls", "functions", "services", "hosts", "network", "modules", "scripts", "localCallTypes", "worker"),
-    *("storage", "encryption", "compression", "codecServer", "events", "gateway"),
+    *("calls", "functions", "services", "hosts", "network", "modules", "scripts", "runners", "worker"),
+    *("localCallTypes", "storage", "encryption", "compression", "codecServer", "events", "gateway"),
 )
 """The keys at the top of the file."""
 _FILE: Final = "SWF_CONFIG"

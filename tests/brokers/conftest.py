@@ -168,6 +168,15 @@ def nats_server() -> Server:
 
 
 @shared
+def jetstream() -> Server:
+    """Run a NATS server whose streams store messages."""
+    broker, [port] = program("nats-server", "nats-server"), free_ports(1)
+    command = [broker, "-a", HOST, "-p", str(port), "-js", "-sd", str(_folder() / "jetstream")]
+    _RUNNING.enter_context(running(command, [port], _folder() / "jetstream.log"))
+    return Server(port)
+
+
+@shared
 def rabbitmq() -> Server:
     """Run RabbitMQ on a port, and with TLS on another. It knows guest, and ada, who may use what begins with `hers`."""
     folder = _folder() / "rabbitmq"

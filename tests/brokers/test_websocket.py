@@ -116,9 +116,10 @@ def ask(calling: Calling, lights: Lights, tmp_path: Path) -> Ask:
     """Return a way to make calls of the document's operations, where *settings* hold."""
     (tmp_path / "lights.json").write_text(json.dumps(DOCUMENT), encoding="utf-8")
 
-    async def ask(operation: str, arguments: JSON = None, *, url: str = "", **settings: Any) -> JSON:
+    async def ask(operation: str | dict[str, str], arguments: JSON = None, *, url: str = "", **settings: Any) -> JSON:
         where = {"lights": Options(base_url=url or f"ws://127.0.0.1:{lights.port}/api")}
-        function = Function(name="lights", type="asyncapi", operation=f"lights.json#{operation}")
+        named = f"lights.json#{operation}" if isinstance(operation, str) else operation
+        function = Function(name="lights", type="asyncapi", operation=named)
         made = Call(function, arguments, base=str(tmp_path), idempotency_key="k")
         return await calling(settings=Settings(functions=where, **settings)).call(made)
 
@@ -155,6 +156,29 @@ async def test_a_message_is_waited_for(lights: Lights, ask: Ask) -> None:
     await lights.closed.wait()
     assert (heard, lights.paths, lights.codes) == ({"on": True}, ["/api/lights/a?page=2"], [1000])
     assert lights.headers[0].items() >= {"x-by": "ada", "x-station": "north"}.items()
+
+
+HEAR = {"document": "lights.json", "operation": "hear"}
+
+
+async def test_a_subscription_has_the_messages_of_one_connection(lights: Lights, ask: Ask) -> None:
+    """The server keeps none, so a call returns as many as it may, or all until its time is over."""
+
+    async def says_three(connection: ServerConnection) -> None:
+        for frame in ("1", "2", "3"):
+            await connection.send(frame)
+
+    lights.on_connection = says_three
+    given: dict[str, JSON] = {"parameters": {"lamp": "a", "page": 2}, "subscription": "s"}
+    limits: list[Any] = [({"amount": 2}, [1, 2]), ({"for": 1}, [1, 2, 3])]
+    for limit, expected in limits:
+        result: Any = await ask(HEAR, {**given, **limit})
+        assert [message["payload"] for message in result["messages"]] == expected
+        assert result["receipt"] is None
+    assert lights.paths == ["/api/lights/a?page=2"] * 2
+    assert await ask(HEAR, {**given, "end": True}) == {"messages": [], "receipt": None}
+    lights.on_connection = leaves(1000)
+    await fault_of(ask(HEAR, given), "ConnectionLost", retryable=True)
 
 
 async def test_waiting_that_is_cancelled_closes_the_connection(lights: Lights, ask: Ask) -> None:

@@ -16,6 +16,7 @@ from swf_temporal.settings.events import BrokerAddress, ConsumerSettings, EventS
 from swf_temporal.settings.http import CodecServerSettings, GatewaySettings, Tenant
 from swf_temporal.settings.network import Network, Tls
 from swf_temporal.settings.payloads import EncryptionSettings, PayloadSettings, StorageSettings
+from swf_temporal.settings.runners import ContainerRunner, KubernetesRunner, Runners
 from swf_temporal.settings.worker import WorkerSettings
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -27,6 +28,9 @@ TABLES: list[tuple[str, str, type[Section], set[str]]] = [
     ("configuration", "| option of `encryption` |", EncryptionSettings, set()),
     ("configuration", "| option of a consumer |", ConsumerSettings, BROKERS),
     ("configuration", "| option of a sink |", SinkSettings, BROKERS),
+    ("runners", "| option of `runners` |", Runners, set()),
+    ("runners", "| option of `container` |", ContainerRunner, set()),
+    ("runners", "| option of `kubernetes` |", KubernetesRunner, set()),
     ("gateway", "| option of a tenant |", Tenant, set()),
     ("gateway", "| option of `gateway` |", GatewaySettings, set()),
     ("payloads", "| option of `codecServer` |", CodecServerSettings, set()),
@@ -34,7 +38,7 @@ TABLES: list[tuple[str, str, type[Section], set[str]]] = [
 """For each table: its page, what begins it, the section, and the settings that another table has."""
 SECTION_CLASSES: list[type[Section]] = [
     *(Settings, Options, Tls, Network, WorkerSettings, PayloadSettings, StorageSettings, EncryptionSettings),
-    *(CodecServerSettings, EventSettings, GatewaySettings),
+    *(CodecServerSettings, EventSettings, GatewaySettings, Runners),
 ]
 _UNITS = {"GiB": 2**30, "MiB": 2**20, "KiB": 2**10}
 

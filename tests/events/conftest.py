@@ -1,7 +1,7 @@
 """A Temporal server, and the brokers that the tests of functions start; consumers of these, and what they are sent."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from itertools import count
@@ -21,23 +21,14 @@ from swf_temporal.functions.http.broker import HttpBroker
 from swf_temporal.functions.http.client import Http
 from swf_temporal.settings.calls import Settings
 from swf_temporal.settings.events import BrokerAddress, ConsumerSettings, Mode
-from tests.brokers.conftest import kafka_cluster, mosquitto, rabbitmq, topic
-from tests.brokers.servers import HOST, Link, Server, free_ports, program, running
+from tests.brokers.conftest import jetstream, kafka_cluster, mosquitto, rabbitmq, topic
+from tests.brokers.servers import HOST, Link, Server
 from tests.temporal.conftest import bench
 
-__all__ = ["bench", "kafka_cluster", "mosquitto", "rabbitmq", "topic"]
+__all__ = ["bench", "jetstream", "kafka_cluster", "mosquitto", "rabbitmq", "topic"]
 Take = Callable[[CloudEvent], Any]
 SERVERS = {"amqp": "rabbitmq", "kafka": "kafka_cluster", "mqtt": "mosquitto", "nats": "jetstream"}
 _NUMBERS = count(1)
-
-
-@pytest.fixture(scope="session")
-def jetstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    folder = tmp_path_factory.mktemp("jetstream")
-    [port] = free_ports(1)
-    command = [program("nats-server", "nats-server"), "-a", HOST, "-p", str(port), "-js", "-sd", str(folder)]
-    with running(command, [port], folder / "log"):
-        yield Server(port)
 
 
 @pytest.fixture

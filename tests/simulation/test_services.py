@@ -214,6 +214,33 @@ expect:
     assert len(completed) == 2
 
 
+@pytest.mark.parametrize("protocol", ["mqtt", "ws"])
+def test_a_subscription_has_the_messages_that_wait(tmp_path: Path, protocol: str) -> None:
+    (tmp_path / "lights.yaml").write_text(LIGHTS.replace("PROTOCOL", protocol), encoding="utf-8")
+    text = calling(f"""\
+  functions: [{{name: hear, type: asyncapi, operation: {{document: lights.yaml, operation: hear}}}}]
+  states:
+    - name: Hear
+      type: operation
+      actions:
+        - functionRef: {{refName: hear, arguments: {{subscription: s, amount: 2}}}}
+          actionDataFilter: {{results: "${{ [.messages[].payload.on] }}", toStateData: "${{ .first }}"}}
+        - functionRef: {{refName: hear, arguments: {{subscription: s, for: 60}}}}
+          actionDataFilter: {{results: "${{ [.messages[].payload.on] }}", toStateData: "${{ .second }}"}}
+        - functionRef: {{refName: hear, arguments: {{subscription: s, for: 60}}}}
+          actionDataFilter: {{toStateData: "${{ .third }}"}}
+        - functionRef: {{refName: hear, arguments: {{subscription: s, end: true}}}}
+          actionDataFilter: {{useResults: false}}
+      end: true
+services:
+  {protocol}://lights.example:
+    news: {{then: [{{on: 1}}, {{on: 2}}, {{on: 3}}]}}
+expect:
+  output: {{first: [1, 2], second: [3], third: {{messages: [], receipt: null}}}}
+""")
+    assert came_of(tmp_path, text)[1] == []
+
+
 def test_a_message_is_answered(tmp_path: Path) -> None:
     """What waits on the channel that was asked is the reply, at whatever address it was asked for."""
     (tmp_path / "lights.yaml").write_text(LIGHTS.replace("PROTOCOL", "amqp"), encoding="utf-8")

@@ -13,7 +13,10 @@ LOADED_BY_NAME = {f"swf_temporal.cli.{command.module}" for command in COMMANDS.v
     f"swf_temporal.functions.{path.parent.name}.type" for path in ROOT.glob("swf_temporal/functions/*/type.py")
 }
 """Modules that a table names: they are light, and import what does the work when it is needed."""
-PROGRAMS = {"swf_temporal.cli.entry", "swf_temporal.temporal.process_watchdog"}
+PROGRAMS = {
+    *("swf_temporal.cli.entry", "swf_temporal.temporal.process_watchdog"),
+    "swf_temporal.functions.processes.quickjs_process",
+}
 """Modules at which a process begins."""
 
 

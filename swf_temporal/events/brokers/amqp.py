@@ -2,8 +2,9 @@
 
 import asyncio
 import gzip
+import hashlib
 import zlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -16,6 +17,7 @@ from swf_temporal.base.strict_json import show_json
 from swf_temporal.events.brokers.bindings import number, part, switch, word, words
 from swf_temporal.events.brokers.port import (
     DENIED,
+    KEPT,
     LOST,
     TOO_LARGE,
     UNKNOWN,
@@ -29,8 +31,12 @@ from swf_temporal.events.brokers.port import (
     translating,
 )
 
-_QUEUE_EXPIRY = 3_600_000
-"""Milliseconds for which a call's own queue survives without a consumer, such as between two attempts."""
+_OF_A_CALL = {"x-expires": 3_600_000}
+"""The arguments of a call's own queue: it survives for an hour without a consumer, such as between two attempts."""
+_OF_A_SUBSCRIPTION = {"x-expires": KEPT * 1000, "x-single-active-consumer": True}
+"""Those of a subscription's own. A lost attempt that is still connected gives it back before another one consumes."""
+_AT_ONCE = 20
+"""The number of messages that a subscription's own queue delivers before some are accepted."""
 _DESCRIBING = frozenset({"type", "durable", "autoDelete", "exclusive"})
 _TYPES = {"default": "direct"}
 
@@ -57,13 +63,13 @@ class AmqpRoute:
             await self._queue(connection)
         return (await _opened(connection)).default_exchange, self.queue_name
 
-    async def queue(self, connection: Any) -> Any:
-        """Return the queue to consume from, bound to the exchange if there is one."""
+    async def queue(self, connection: Any, arguments: Mapping[str, Any] = _OF_A_CALL) -> Any:
+        """Return the queue to consume from, bound to the exchange if there is one; an own one has *arguments*."""
         if self.exchange_name:
             await self._exchange(connection)
         if self.is_own_queue:
             opened = await _opened(connection)
-            queue = await opened.declare_queue(self.queue_name, durable=True, arguments={"x-expires": _QUEUE_EXPIRY})
+            queue = await opened.declare_queue(self.queue_name, durable=True, arguments=dict(arguments))
         else:
             queue = await self._queue(connection)
         if self.exchange_name:
@@ -207,6 +213,28 @@ class Amqp:
                 with mapping_faults(channel):
                     await queue.delete(if_unused=False, if_empty=False)
 
+    @asynccontextmanager
+    async def resume(self, channel: Channel, receipts: Sequence[str]) -> AsyncIterator[AsyncIterator[BrokerMessage]]:
+        """Consume from the document's queue, or from the subscription's own, to which unaccepted messages go back.
+
+        From a queue of the document others consume too: what goes back could be theirs, so there are no receipts.
+        """
+        route = route_of(channel)
+        async with connected(channel) as connection:
+            with mapping_faults(channel):
+                async with asyncio.timeout(channel.timeout):
+                    queue = await route.queue(connection, _OF_A_SUBSCRIPTION)
+                    await queue.channel.set_qos(prefetch_count=_AT_ONCE if route.is_own_queue else 1)
+            yield _unaccepted(channel, queue, receipts) if route.is_own_queue else _deliveries(channel, queue)
+
+    async def forget(self, channel: Channel) -> None:
+        """Delete the subscription's own queue."""
+        route = route_of(channel)
+        if route.is_own_queue:
+            async with connected(channel) as connection:
+                with mapping_faults(channel):
+                    await (await _opened(connection)).queue_delete(route.queue_name)
+
 
 @contextmanager
 def mapping_faults(channel: Channel) -> Iterator[None]:
@@ -292,6 +320,34 @@ async def _close(connection: Any) -> None:
         await connection.close()
 
 
+async def _unaccepted(channel: Channel, queue: Any, receipts: Sequence[str]) -> AsyncIterator[BrokerMessage]:
+    """Yield what is in the queue without the messages of *receipts*, which are accepted."""
+    waiting, arrived = list(receipts), asyncio.Queue[Any]()
+    queue.channel.close_callbacks.add(lambda *_: arrived.put_nowait(None))
+    with mapping_faults(channel):
+        # Only the end of the connection ends the consumer, and gives back its messages before another one gets any.
+        await queue.consume(arrived.put)
+        while (received := await arrived.get()) is not None:
+            receipt = _receipt_of(received)
+            if received.redelivered and receipt in waiting:
+                waiting.remove(receipt)
+                await received.ack()
+            else:
+                yield BrokerMessage(incoming(channel, received), partial(_accept, channel, received), receipt)
+        raise Refused(LOST)
+
+
+def _receipt_of(received: Any) -> str:
+    """Return a digest of the message: AMQP has no number that would outlive the connection."""
+    known = (received.body, received.message_id, received.correlation_id, str(received.timestamp), received.headers)
+    return hashlib.sha256(repr(known).encode()).hexdigest()[:24]
+
+
+async def _accept(channel: Channel, received: Any) -> None:
+    with mapping_faults(channel):
+        await received.ack()
+
+
 async def _deliveries(channel: Channel, queue: Any) -> AsyncIterator[BrokerMessage]:
     while True:
         with mapping_faults(channel):
@@ -301,12 +357,7 @@ async def _deliveries(channel: Channel, queue: Any) -> AsyncIterator[BrokerMessa
                 received = await anext(messages, None)
             if received is None:
                 raise Refused(LOST)
-
-        async def accept(received: Any = received) -> None:
-            with mapping_faults(channel):
-                await received.ack()
-
-        yield BrokerMessage(incoming(channel, received), accept)
+        yield BrokerMessage(incoming(channel, received), partial(_accept, channel, received))
 
 
 def _outgoing(channel: Channel, message: Message) -> Any:

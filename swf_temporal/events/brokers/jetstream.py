@@ -1,14 +1,34 @@
 """JetStream of NATS: published messages are stored, and those whose subject has no stream are refused."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any
+import re
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from typing import Any, Final
 
 from swf_temporal.base.importing import optional
-from swf_temporal.events.brokers.nats import check_size, connected, mapping_faults, unless_closed
-from swf_temporal.events.brokers.port import TOO_LARGE, UNKNOWN, Channel, Message, Refused, Send
+from swf_temporal.events.brokers.nats import check_size, connected, incoming, mapping_faults, unless_closed
+from swf_temporal.events.brokers.port import (
+    KEPT,
+    LOST,
+    TOO_LARGE,
+    UNKNOWN,
+    BrokerMessage,
+    Channel,
+    Message,
+    Refused,
+    Send,
+)
 
+ACK_WAIT: Final = 5.0
+"""Seconds after which the server redelivers a message of a subscription that is not acknowledged."""
+_ASKING: Final = 5.0
+"""Seconds for which a request waits for a message at the server."""
+_DISABLED = frozenset({None, 10039, 10076})
+"""The codes of errors without JetStream: nobody answers, or it is not enabled for the account or the server."""
+_RECEIPT = re.compile(r"\$JS\.ACK\.[^\s*>]+")
+"""The subjects to which messages are acknowledged, over any connection; they contain the name of the consumer."""
 _TOO_LARGE_FOR_STREAM = 10054
 
 
@@ -48,6 +68,69 @@ async def stream_of(connection: Any, subject: str) -> str:
         name: str = await connection.jsm().find_stream_name_by_subject(subject)
     except optional("nats.js.errors", "nats", "messages of NATS").NotFoundError as error:
         raise _without_stream(subject) from error
+    return name
+
+
+async def resumed(connection: Any, channel: Channel, receipts: Sequence[str]) -> Any:
+    """Return the durable consumer of a subscription, after acknowledging the messages of *receipts*.
+
+    Returns None if no stream stores the subject.
+    """
+    api, stream = optional("nats.js.api", "nats", "messages of NATS"), await _stream_or_none(connection, channel)
+    if stream is None:
+        return None
+    config = api.ConsumerConfig(
+        ack_policy=api.AckPolicy.EXPLICIT,
+        ack_wait=ACK_WAIT,
+        deliver_policy=api.DeliverPolicy.NEW,
+        inactive_threshold=KEPT,
+    )
+    subject, name = channel.address, channel.client_id
+    subscription = await connection.jetstream().pull_subscribe(subject, durable=name, stream=stream, config=config)
+    for receipt in receipts:
+        if _RECEIPT.fullmatch(receipt) and f".{name}." in receipt:
+            await connection.request(receipt, timeout=channel.timeout)
+    if (await subscription.consumer_info()).num_ack_pending:
+        # Messages of a lost attempt are redelivered after that time; newer ones must follow them.
+        await asyncio.sleep(ACK_WAIT)
+    return subscription
+
+
+async def unaccepted(channel: Channel, connection: Any, subscription: Any) -> AsyncIterator[BrokerMessage]:
+    """Yield the messages of a durable consumer that were not acknowledged."""
+    timed_out = optional("nats.errors", "nats", "messages of NATS").TimeoutError
+    while True:
+        with mapping_faults(channel):
+            if connection.is_closed:
+                raise Refused(LOST)
+            try:
+                (received,) = await subscription.fetch(1, timeout=_ASKING)
+            except timed_out:
+                # If the consumer was deleted, the library reports the same as for no message yet.
+                await subscription.consumer_info()
+                continue
+        yield BrokerMessage(replace(incoming(received), reply_to=None), received.ack, received.reply)
+
+
+async def forget(connection: Any, channel: Channel) -> None:
+    """Delete the durable consumer of a subscription, if there is one."""
+    errors, stream = optional("nats.js.errors", "nats", "messages of NATS"), await _stream_or_none(connection, channel)
+    if stream is not None:
+        with suppress(errors.NotFoundError):
+            await connection.jsm().delete_consumer(stream, channel.client_id)
+
+
+async def _stream_or_none(connection: Any, channel: Channel) -> str | None:
+    """Return the stream that stores the subject; None if there is none, or the server has no JetStream."""
+    errors = optional("nats.js.errors", "nats", "messages of NATS")
+    try:
+        name: str = await connection.jsm().find_stream_name_by_subject(channel.address)
+    except errors.NotFoundError:
+        return None
+    except errors.ServiceUnavailableError as error:
+        if error.err_code not in _DISABLED:
+            raise
+        return None
     return name
 
 

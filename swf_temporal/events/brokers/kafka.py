@@ -5,7 +5,7 @@ settings as all other calls. librdkafka's client does neither: it waits in threa
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from functools import partial
 from typing import Any
@@ -20,6 +20,7 @@ from swf_temporal.events.brokers.port import (
     BrokerMessage,
     Channel,
     Message,
+    Refused,
     Send,
     connect_address,
     mapped,
@@ -30,6 +31,8 @@ _PORT = 9092
 _CONTENT_TYPE = "content-type"
 _KEY = "key"
 _TIMEOUT = ("Timeout", "the broker did not answer in time")
+_LOOKS, _LOOKING = 10, 0.2
+"""How often a topic is looked for, and the seconds between two times."""
 _PATIENCE = 0.9
 """The fraction of the timeout after which the library gives up by itself, and says why."""
 
@@ -80,6 +83,32 @@ class Kafka:
                 async with asyncio.timeout(channel.timeout):
                     await _placed(consumer, is_member=group is not None)
             yield _deliveries(channel, consumer, is_member=group is not None)
+
+    @asynccontextmanager
+    async def resume(self, channel: Channel, receipts: Sequence[str]) -> AsyncIterator[AsyncIterator[BrokerMessage]]:
+        """Consume every partition after the offset that is committed for a group of the subscription's own.
+
+        Nobody else is in that group, so it need not be joined, which takes seconds.
+        """
+        prefix = word(channel.bindings.operation, "groupId")
+        with mapping_faults(channel):
+            async with asyncio.timeout(channel.timeout):
+                partitions = await _partitions(channel)
+            consumer = _library("aiokafka").AIOKafkaConsumer(
+                **await options_of(channel),
+                group_id=f"{prefix}-{channel.client_id}" if prefix else channel.client_id,
+                enable_auto_commit=False,
+                auto_offset_reset="earliest",
+            )
+            consumer.assign(partitions)
+        async with started(channel, consumer, channel.timeout):
+            with mapping_faults(channel):
+                async with asyncio.timeout(channel.timeout):
+                    await _resumed(consumer, partitions, receipts)
+            yield _deliveries(channel, consumer, is_member=True)
+
+    async def forget(self, channel: Channel) -> None:
+        """Do nothing: brokers remove the offsets of a group without members after some days."""
 
 
 @contextmanager
@@ -175,6 +204,44 @@ async def _placed(consumer: Any, *, is_member: bool) -> None:
         await consumer.commit(begun)
 
 
+async def _partitions(channel: Channel) -> list[Any]:
+    """Return the partitions of the topic, which some clusters create when they are asked for it."""
+    place, topic = _library("aiokafka").TopicPartition, topic_of(channel)
+    client = _library("aiokafka.client").AIOKafkaClient(**await options_of(channel))
+    try:
+        await client.bootstrap()
+        await client.add_topic(topic)
+        for _ in range(_LOOKS):
+            if found := client.cluster.partitions_for_topic(topic):
+                return [place(topic, number) for number in sorted(found)]
+            await asyncio.sleep(_LOOKING)
+            await client.force_metadata_update()
+        raise Refused(UNKNOWN)
+    except _library("aiokafka.errors").KafkaConnectionError:
+        await _explain(channel)
+        raise
+    finally:
+        await client.close()
+
+
+async def _resumed(consumer: Any, partitions: Sequence[Any], receipts: Sequence[str]) -> None:
+    """Move *consumer* to the position of the subscription in each of its partitions, and commit that."""
+    begun = {partition: await consumer.committed(partition) for partition in partitions}
+    # A partition that was added since the subscription began is read from its beginning.
+    is_new = all(offset is None for offset in begun.values())
+    fresh = [partition for partition, offset in begun.items() if offset is None]
+    found = await (consumer.end_offsets if is_new else consumer.beginning_offsets)(fresh) if fresh else {}
+    for receipt in receipts:
+        number, _, offset = receipt.partition(":")
+        partition = next((one for one in partitions if str(one.partition) == number), None)
+        if partition is not None and offset.isdecimal():
+            found[partition] = max(found.get(partition, 0), begun[partition] or 0, int(offset) + 1)
+    if found:
+        await consumer.commit(found)
+    for partition in partitions:
+        consumer.seek(partition, found.get(partition, begun[partition]))
+
+
 async def _deliveries(channel: Channel, consumer: Any, *, is_member: bool) -> AsyncIterator[BrokerMessage]:
     place = _library("aiokafka").TopicPartition
     while True:
@@ -186,7 +253,7 @@ async def _deliveries(channel: Channel, consumer: Any, *, is_member: bool) -> As
                 with mapping_faults(channel):
                     await consumer.commit({place(record.topic, record.partition): record.offset + 1})
 
-        yield BrokerMessage(incoming(channel, record), accept)
+        yield BrokerMessage(incoming(channel, record), accept, f"{record.partition}:{record.offset}")
 
 
 def topic_of(channel: Channel) -> str:

@@ -1,8 +1,9 @@
 """Messages to and from an MQTT broker, versions 3.1.1 and 5."""
 
 import asyncio
+import hashlib
 import struct
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
 from functools import partial
 from typing import Any
@@ -11,6 +12,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.importing import optional
 from swf_temporal.events.brokers.bindings import number, part, switch, word
 from swf_temporal.events.brokers.port import (
+    KEPT,
     LOST,
     BrokerMessage,
     Channel,
@@ -68,6 +70,23 @@ class Mqtt:
             with mapping_faults(channel):
                 await session.unsubscribe(channel.address)
 
+    @asynccontextmanager
+    async def resume(self, channel: Channel, receipts: Sequence[str]) -> AsyncIterator[AsyncIterator[BrokerMessage]]:
+        """Subscribe with the subscription's own session; unaccepted messages are redelivered to its next connection.
+
+        The quality of service is 1 at most: with 2, a message is not sent again once it has arrived.
+        """
+        async with connected(channel, receives=True, expiry=KEPT) as session:
+            with mapping_faults(channel):
+                qos = number(channel.bindings.operation, "qos", _AT_LEAST_ONCE)
+                await session.listen(channel.address, min(qos, _AT_LEAST_ONCE))
+            yield _unaccepted(channel, session, receipts)
+
+    async def forget(self, channel: Channel) -> None:
+        """Take over the session with one that ends with its connection."""
+        async with connected(channel, receives=True, expiry=0):
+            pass
+
 
 def mapping_faults(channel: Channel) -> AbstractContextManager[None]:
     """Turn exceptions raised in the context into CallFailed."""
@@ -88,28 +107,50 @@ async def _deliveries(channel: Channel, session: Any) -> AsyncIterator[BrokerMes
         await accept()
 
 
+async def _unaccepted(channel: Channel, session: Any, receipts: Sequence[str]) -> AsyncIterator[BrokerMessage]:
+    """Yield what comes without the messages of *receipts*, which are accepted."""
+    messages, waiting = aiter(session.messages), set(receipts)
+    while True:
+        with mapping_faults(channel):
+            received = await anext(messages)
+        accept, receipt = session.acknowledging(received), None
+        if received.qos:  # a redelivered message has the same packet identifier
+            receipt = f"{received.mid}:{hashlib.sha256(bytes(received.payload)).hexdigest()[:16]}"
+        # A broker sends a retained message whenever a client subscribes, also again. One that it has sent before only
+        # counts if no call has returned anything yet.
+        is_known = session.is_resumed and received.retain and (receipts or received.mid not in session.redelivered)
+        if receipt in waiting or is_known:
+            waiting.discard(receipt or "")
+            await accept()
+        else:
+            yield BrokerMessage(incoming(received), accept, receipt)
+
+
 @asynccontextmanager
-async def connected(channel: Channel, *, receives: bool, at_once: int | None = None) -> AsyncIterator[Any]:
+async def connected(
+    channel: Channel, *, receives: bool, at_once: int | None = None, expiry: int = _SESSION_EXPIRY
+) -> AsyncIterator[Any]:
     """Connect to *channel*. At most *at_once* messages that are not acknowledged are read.
 
-    In MQTT 5 the broker gets this limit as its receive maximum; in 3.1.1 further messages are left in the socket.
+    In MQTT 5 the broker gets this limit as its receive maximum; in 3.1.1 further messages are left in the socket. The
+    session of one that *receives* is kept for *expiry* seconds, unless the document says otherwise; with 0 it is new.
     """
     with mapping_faults(channel):
-        session = await _session_of(channel, receives=receives, at_once=at_once)
+        session = await _session_of(channel, receives=receives, at_once=at_once, expiry=expiry)
     async with mapped(session, partial(mapping_faults, channel)):
         yield session
 
 
-async def _session_of(channel: Channel, *, receives: bool, at_once: int | None) -> Any:
+async def _session_of(channel: Channel, *, receives: bool, at_once: int | None, expiry: int) -> Any:
     library = _library("aiomqtt")
     port = channel.port or (_SECURE_PORT if channel.tls else _PORT)
     server, credentials = channel.bindings.server, channel.credentials
-    starts_clean = not receives or switch(server, "cleanSession", default=False)
+    starts_clean = not receives or not expiry or switch(server, "cleanSession", default=False)
     is_5 = _is_5(channel)
     properties = None
     if is_5 and not starts_clean:
         properties = _new_properties("CONNECT")
-        properties.SessionExpiryInterval = number(server, "sessionExpiryInterval", _SESSION_EXPIRY)
+        properties.SessionExpiryInterval = number(server, "sessionExpiryInterval", expiry)
         if at_once is not None:
             properties.ReceiveMaximum = at_once
     return _library("swf_temporal.events.brokers.mqtt_session").Session(

@@ -38,6 +38,10 @@ class Session(aiomqtt.Client):
         self._is_paused = False
         self._client.manual_ack_set(on=True)
         self._client.connect_timeout = min(_CONNECTING, timeout)
+        self.is_resumed = False
+        """Whether the broker had the session already."""
+        self.redelivered: set[int] = set()
+        """The packet identifiers of messages that the broker has sent before."""
         self._refusal: ReasonCode | None = None
         self._tried = asyncio.Event()
 
@@ -118,7 +122,13 @@ class Session(aiomqtt.Client):
         self._socket = None
         super()._on_socket_close(client, userdata, sock)
 
+    def _on_connect(self, client: Any, userdata: Any, flags: Any, reason_code: Any, properties: Any = None) -> None:
+        self.is_resumed = bool(flags.session_present)
+        super()._on_connect(client, userdata, flags, reason_code, properties)
+
     def _on_message(self, client: Any, userdata: Any, message: Any) -> None:
+        if message.dup:
+            self.redelivered.add(message.mid)
         self._held += 1
         super()._on_message(client, userdata, message)
 

@@ -1,7 +1,7 @@
 """Messages to and from a NATS server."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from functools import partial
 from typing import Any, TypeVar
@@ -75,6 +75,26 @@ class Nats:
                     subscription = await connection.subscribe(channel.address, queue=queue or "")
                     await _asked(connection, errors, channel.timeout)
             yield _deliveries(channel, subscription)
+
+    @asynccontextmanager
+    async def resume(
+        self, channel: Channel, receipts: Sequence[str]
+    ) -> AsyncIterator[AsyncIterator[BrokerMessage] | None]:
+        """Pull from a durable consumer of the stream that stores the subject; None if there is no such stream."""
+        jetstream = _library("swf_temporal.events.brokers.jetstream")
+        async with connected(channel) as (connection, errors):
+            with mapping_faults(channel):
+                async with asyncio.timeout(channel.timeout + jetstream.ACK_WAIT):
+                    resuming = jetstream.resumed(connection, channel, receipts)
+                    consumer = await unless_closed(connection, resuming, lambda: next(iter(errors), None))
+            yield None if consumer is None else jetstream.unaccepted(channel, connection, consumer)
+
+    async def forget(self, channel: Channel) -> None:
+        """Delete the durable consumer."""
+        async with connected(channel) as (connection, _):
+            with mapping_faults(channel):
+                async with asyncio.timeout(channel.timeout):
+                    await _library("swf_temporal.events.brokers.jetstream").forget(connection, channel)
 
 
 @contextmanager

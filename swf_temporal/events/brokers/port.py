@@ -5,10 +5,10 @@ import base64
 import re
 import socket
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import Final, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed, causes, permanent_failure
@@ -95,6 +95,8 @@ class BrokerMessage:
 
     message: Message
     accept: Callable[[], Awaitable[None]]
+    receipt: str | None = None
+    """By which a later connection of the same subscription can accept it; None if only this one can."""
 
 
 Send: TypeAlias = Callable[[Channel, Message], Awaitable[None]]
@@ -125,6 +127,27 @@ class Conversing(Broker, Protocol):
 
     def converse(self, channel: Channel, message: Message) -> AbstractAsyncContextManager[AsyncIterator[BrokerMessage]]:
         """Send *message*: entering returns when it is sent; the messages that come back on its connection follow."""
+
+
+KEPT: Final = 7 * 24 * 3600
+"""Seconds for which a broker keeps a subscription to which nobody connects."""
+
+
+@runtime_checkable
+class Keeping(Broker, Protocol):
+    """A protocol whose brokers keep what is sent to a subscription while nobody is connected to it."""
+
+    def resume(
+        self, channel: Channel, receipts: Sequence[str]
+    ) -> AbstractAsyncContextManager[AsyncIterator[BrokerMessage] | None]:
+        """Connect to the subscription whose name is the client id, or begin it; accept the messages of *receipts*.
+
+        All other messages follow that were sent since it began and not accepted, in their order. None stands for a
+        channel of which this broker keeps nothing.
+        """
+
+    async def forget(self, channel: Channel) -> None:
+        """End the subscription, if there is one: the broker keeps nothing for it any more."""
 
 
 _TRYING = 2.0

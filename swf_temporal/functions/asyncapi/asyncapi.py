@@ -4,12 +4,20 @@ Section "Using Functions for Async API Service Invocations".
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import permanent_failure
 from swf_temporal.events.brokers.protocols import Brokers
-from swf_temporal.functions.asyncapi.exchanges import BrokerCall, Exchanges, find_server, query_names
-from swf_temporal.functions.asyncapi.messages import read_arguments
+from swf_temporal.functions.asyncapi.exchanges import (
+    BrokerCall,
+    Exchanges,
+    WantedServer,
+    find_server,
+    query_names,
+    read_wanted,
+)
+from swf_temporal.functions.asyncapi.messages import read_arguments, read_named_arguments
 from swf_temporal.functions.asyncapi.parts import (
     AsyncApiOperation,
     BrokerServer,
@@ -27,9 +35,10 @@ from swf_temporal.functions.asyncapi.parts import (
     with_traits,
 )
 from swf_temporal.functions.asyncapi.security import authenticate
-from swf_temporal.functions.asyncapi.type import FORM
+from swf_temporal.functions.asyncapi.subscriptions import read_portion
+from swf_temporal.functions.asyncapi.type import OperationReference, reference_of
 from swf_temporal.functions.auth.auth import auth_for_document, headers_for, reading_document, with_tokens
-from swf_temporal.functions.call import Call
+from swf_temporal.functions.call import Call, variables
 from swf_temporal.functions.documents.documents import Documents, is_web, locate
 from swf_temporal.functions.documents.local_documents import only_local
 from swf_temporal.functions.documents.parts import Document, DocumentPart
@@ -38,28 +47,57 @@ from swf_temporal.functions.port import Described, Performer, Services
 from swf_temporal.text.suggestions import suggestion
 
 
+def find_operation(document: Document, reference: OperationReference) -> AsyncApiOperation:
+    """Return the operation that *reference* names. Raises CallFailed, naming a near one, if the document has none."""
+    if reference.operation is None:
+        return _of_channel(document, str(reference.channel), _VERBS[str(reference.action)])
+    find = find_in_version3 if is_version_3(document) else find_in_version2
+    found = find(document, reference.operation)
+    # A document may describe the other side, for which the message goes the other way.
+    return found if reference.action is None else replace(found, sends=reference.action == "send")
+
+
 def find_in_version2(document: Document, operation_id: str) -> AsyncApiOperation:
     """Return the operation of that id. Raises CallFailed, naming a near one, if the document has none."""
     known: list[str] = []
     for address, channel, verb, operation in _operations(document):
         known.append(str(operation.value.get("operationId", "")))
         if known[-1] == operation_id:
-            return AsyncApiOperation(
-                id=operation_id,
-                document=document,
-                sends=verb == "publish",
-                place=ChannelPlace(
-                    address=address,
-                    parameters=read_parameters(channel, address),
-                    servers=_servers_of_version2(document, channel.value.get("servers")),
-                    bindings=read_bindings(channel),
-                ),
-                messages=_messages_of_version2(document, operation_id, operation),
-                bindings=read_bindings(operation),
-                security=_security_of_version2(document, operation),
-            )
+            return _operation_of_version2(document, operation_id, address, channel, verb, operation)
     message = f"the document '{document.name}' has no operation '{operation_id}'"
     raise permanent_failure("UnknownOperation", message + suggestion(operation_id, known))
+
+
+def _of_channel(document: Document, address: str, verb: str) -> AsyncApiOperation:
+    if is_version_3(document):
+        message = f"the document '{document.name}' has version 3, in which 'operation' names one, and not 'channel'"
+        raise permanent_failure("BadOperation", message)
+    known: list[str] = []
+    for found, channel, its_verb, operation in _operations(document):
+        known.append(found)
+        if (found, its_verb) == (address, verb):
+            return _operation_of_version2(document, address, address, channel, verb, operation)
+    message = f"the document '{document.name}' has no '{verb}' of a channel '{address}'"
+    raise permanent_failure("UnknownOperation", message + suggestion(address, {*known} - {address}))
+
+
+def _operation_of_version2(
+    document: Document, name: str, address: str, channel: DocumentPart, verb: str, operation: DocumentPart
+) -> AsyncApiOperation:
+    return AsyncApiOperation(
+        id=name,
+        document=document,
+        sends=verb == "publish",
+        place=ChannelPlace(
+            address=address,
+            parameters=read_parameters(channel, address),
+            servers=_servers_of_version2(document, channel.value.get("servers")),
+            bindings=read_bindings(channel),
+        ),
+        messages=_messages_of_version2(document, name, operation),
+        bindings=read_bindings(operation),
+        security=_security_of_version2(document, operation),
+    )
 
 
 def _operations(document: Document) -> Iterator[tuple[str, DocumentPart, str, DocumentPart]]:
@@ -208,10 +246,11 @@ def _security_of_version3(owner: DocumentPart) -> Possibilities:
 
 
 _RESULTS = (None, "payload", "message")
+_VERBS = {"send": "publish", "receive": "subscribe"}
 
 
 class AsyncApi(Performer):
-    """Calls functions whose operation is `<document>#<operationId>`, by sending and receiving messages."""
+    """Calls functions whose operation is one of an AsyncAPI document, by sending and receiving messages."""
 
     def __init__(self, services: Services, brokers: Brokers | None = None) -> None:
         settings = self._settings = services.settings
@@ -224,17 +263,24 @@ class AsyncApi(Performer):
         """Send or receive a message, or send one and wait for its reply. Raises CallFailed.
 
         The result is the payload of the received message, or all of the message with `result: message` in the
-        function's metadata; null if none is expected.
+        function's metadata; null if none is expected. A call for a subscription has the result of `Portion`.
         """
         result = _result(call)
-        operation = await self._operation(call)
-        target = find_server(self._settings, call, operation.document, operation.place.servers)
-        given = read_arguments(operation, query_names(operation, target.wire.family), call.arguments)
+        reference = reference_of(call.function)
+        operation = await self._operation(call, reference)
+        wanted = read_wanted(operation.id, call.arguments) if reference.is_object else WantedServer(variables(call))
+        target = find_server(self._settings, call, operation.document, operation.place.servers, wanted)
+        read = read_named_arguments if reference.is_object else read_arguments
+        given = read(operation, query_names(operation, target.wire.family), call.arguments)
+        portion = read_portion(operation.id, call.arguments) if reference.is_object and not operation.sends else None
         demands = [target.server.security if target.server else (), operation.security]
         authentication = authenticate(operation.document.name, demands, call)
 
         async def exchange(call: Call) -> JSON:
-            received = await self._exchanges.perform(BrokerCall(call, operation, target, given, authentication))
+            task = BrokerCall(call, operation, target, given, authentication)
+            if portion is not None:
+                return await self._exchanges.next_of(task, portion)
+            received = await self._exchanges.perform(task)
             if received is None:
                 return None
             return received.whole() if result == "message" else received.payload
@@ -250,15 +296,14 @@ class AsyncApi(Performer):
 
         Raises CallFailed, or NotLocalError if the document refers to one on the web.
         """
-        name, operation_id = FORM.of(call.function)
-        document = await self._documents.load(name, call.base, check=check_asyncapi)
-        find = find_in_version3 if is_version_3(document) else find_in_version2
-        reading = only_local(lambda: find(document, operation_id))
+        reference = reference_of(call.function)
+        document = await self._documents.load(reference.document, call.base, check=check_asyncapi)
+        reading = only_local(lambda: find_operation(document, reference))
         operation = await self._documents.reading(document, reading, base=call.base)
         return Described({"sendsTo" if operation.sends else "receivesFrom": operation.place.address})
 
-    async def _operation(self, call: Call) -> AsyncApiOperation:
-        name, operation_id = FORM.of(call.function)
+    async def _operation(self, call: Call, reference: OperationReference) -> AsyncApiOperation:
+        name = reference.document
         location = locate(name, call.base)
         configured = self._settings.base_url_for(call.callee)
         resource = auth_for_document(call, location, configured) if is_web(location) else None
@@ -266,9 +311,8 @@ class AsyncApi(Performer):
         async def read(call: Call) -> AsyncApiOperation:
             headers = headers_for(resource, call)
             document = await self._documents.load(name, call.base, headers, check_asyncapi)
-            find = find_in_version3 if is_version_3(document) else find_in_version2
             return await self._documents.reading(
-                document, lambda: find(document, operation_id), base=call.base, headers=headers
+                document, lambda: find_operation(document, reference), base=call.base, headers=headers
             )
 
         return await reading_document(resource, call, self._services.tokens, read)

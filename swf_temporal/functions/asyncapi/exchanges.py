@@ -4,7 +4,8 @@ import hashlib
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 from urllib.parse import urlencode
 
 from swf_temporal.base.data import JSON
@@ -19,7 +20,6 @@ from swf_temporal.functions.asyncapi.messages import (
     address_of,
     ids_of,
     is_many,
-    read_message,
     write_message,
 )
 from swf_temporal.functions.asyncapi.parts import (
@@ -36,7 +36,8 @@ from swf_temporal.functions.asyncapi.parts import (
 )
 from swf_temporal.functions.asyncapi.parts import Bindings as AllBindings
 from swf_temporal.functions.asyncapi.security import Authentication, broker_credentials
-from swf_temporal.functions.call import IDEMPOTENCY_KEY, Call, variables
+from swf_temporal.functions.asyncapi.subscriptions import Portion, next_messages, read_delivered
+from swf_temporal.functions.call import IDEMPOTENCY_KEY, Call
 from swf_temporal.functions.documents.parts import Document
 from swf_temporal.functions.documents.servers import no_server, variable_value
 from swf_temporal.functions.http.parameters import as_text
@@ -53,25 +54,72 @@ class DocumentTarget(Target):
     """The server's description in the document."""
 
 
-def find_server(settings: Settings, call: Call, document: Document, servers: Sequence[BrokerServer]) -> DocumentTarget:
+@dataclass(frozen=True, slots=True)
+class WantedServer:
+    """The server that a call asks for, of those of a document."""
+
+    variables: Mapping[str, JSON] = field(default_factory=dict)
+    name: str | None = None
+    protocol: str | None = None
+
+
+def read_wanted(operation: str, arguments: JSON) -> WantedServer:
+    """Return the server in *arguments*: `server`, with a `name` and `variables`, and `protocol`. Raises CallFailed."""
+    given: dict[str, Any] = arguments if isinstance(arguments, dict) else {}
+    server, protocol = given.get("server"), given.get("protocol")
+    about = {} if server is None else server
+    name, values = (about.get("name"), about.get("variables")) if isinstance(about, dict) else (0, None)
+    if not isinstance(name, str | None) or not isinstance(values, dict | None) or about.keys() - {"name", "variables"}:
+        message = f"operation '{operation}': 'server' is {server!r}; it must be an object with 'name' and 'variables'"
+        raise permanent_failure("BadArguments", message)
+    if protocol is not None and (not isinstance(protocol, str) or protocol.lower() not in WIRES):
+        message = f"operation '{operation}': the protocol {protocol!r} is not supported; it must be one of "
+        raise permanent_failure("BadOperation", message + ", ".join(WIRES))
+    return WantedServer(values or {}, name, protocol)
+
+
+def find_server(
+    settings: Settings, call: Call, document: Document, servers: Sequence[BrokerServer], wanted: WantedServer
+) -> DocumentTarget:
     """Return the server to use among the *servers* of a channel.
 
     A configured one takes precedence, for the function or for the document. The one configured for all only counts if
-    its protocol is one of the document's: it is meant for other services as well. The next choice is the first server
-    with a supported protocol, or the first with the variables to which the function gives values. Raises CallFailed if
-    there is no server.
+    its protocol is one of the document's: it is meant for other services as well. The next choice is the *wanted*
+    server, and else the first with a supported protocol, or the first with the variables to which the function gives
+    values. Raises CallFailed if there is no server.
     """
+    servers = _narrowed(document, servers, wanted)
     spoken = [server for server in servers if protocol_of(server) in WIRES]
     if configured := _configured(settings, call.callee, spoken):
         protocol, _, rest = configured.partition("://")
         return _target(protocol.lower(), rest, _alike(spoken, WIRES[protocol.lower()].family))
     if spoken:
-        given = variables(call)
+        given = wanted.variables
         server = next((server for server in spoken if given.keys() <= server.variables.keys()), spoken[0])
         return _target(protocol_of(server), _filled(document, server, given).rpartition("://")[2], server)
     others = ", ".join(sorted({f"'{server.protocol}'" for server in servers}))
-    reason = f"its protocols are not supported ({others})" if others else "it does not name one"
+    supported = f"those that are: {', '.join(WIRES)}"
+    reason = f"its protocols are not supported ({others}; {supported})" if others else "it does not name one"
     raise no_server(call.function.name, f"the document '{document.name}': {reason}")
+
+
+def _narrowed(document: Document, servers: Sequence[BrokerServer], wanted: WantedServer) -> Sequence[BrokerServer]:
+    """Return those of *servers* that the call asks for. Raises CallFailed if there are none."""
+    if wanted.name is not None:
+        found = [server for server in servers if server.name == wanted.name]
+        why = f"the document '{document.name}' has no server '{wanted.name}' for this channel"
+        names = [server.name for server in servers]
+        hint = suggestion(wanted.name, names)
+    elif wanted.protocol is not None:
+        family = WIRES[wanted.protocol.lower()].family
+        found = [server for server in servers if protocol_of(server) in WIRES and _alike([server], family)]
+        why = f"the document '{document.name}' has no server with the protocol '{wanted.protocol}' for this channel"
+        hint = ""
+    else:
+        return servers
+    if not found:
+        raise permanent_failure("BadOperation", why + hint)
+    return found
 
 
 def protocol_of(server: BrokerServer) -> str:
@@ -159,8 +207,12 @@ def _with_configured(credentials: Credentials, headers: Mapping[str, str]) -> Cr
 
 def identity_of(call: Call) -> str:
     """Return an id shared by all attempts at a call, and by no other call: short, of letters and digits."""
-    key = call.idempotency_key or str(uuid.uuid4())
-    return f"swf-{hashlib.sha256(key.encode()).hexdigest()[:18]}"
+    return short_id(call.idempotency_key or str(uuid.uuid4()))
+
+
+def short_id(text: str) -> str:
+    """Return an id for *text* that brokers accept as a name."""
+    return f"swf-{hashlib.sha256(text.encode()).hexdigest()[:18]}"
 
 
 def query_names(operation: AsyncApiOperation, family: str) -> Sequence[str]:
@@ -232,6 +284,14 @@ class Exchanges:
         channel = await self._channel(task, task.operation.place, kind)
         await self._send(channel, task, message)
         return None
+
+    async def next_of(self, task: BrokerCall, portion: Portion) -> JSON:
+        """Return the next messages of a subscription, or end it. Raises CallFailed."""
+        kinds = task.operation.messages
+        check_schemas(kinds)
+        channel = await self._channel(task, task.operation.place, kinds[0] if kinds else None)
+        channel = replace(channel, client_id=short_id(portion.subscription))
+        return await next_messages(self._brokers.speaking(task.family), channel, kinds, portion)
 
     async def _send(self, channel: Channel, task: BrokerCall, message: Message) -> None:
         # The HTTP client waits for a turn itself: calls that held one each could wait for a second one forever.
@@ -333,10 +393,7 @@ async def _first(
             continue
         # Accepted even if it proves to be malformed: otherwise it would be redelivered forever, and block others.
         await delivery.accept()
-        if len(message.payload) > channel.max_bytes:
-            text = f"{channel}: the received message is larger than {channel.max_bytes} bytes"
-            raise permanent_failure("AnswerTooLarge", text)
-        return read_message(str(channel), kinds, message)
+        return read_delivered(channel, kinds, message)
     raise CallFailed(f"{channel}: it was closed before the expected message arrived", code="ConnectionLost")
 
 

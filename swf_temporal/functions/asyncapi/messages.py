@@ -88,6 +88,37 @@ def read_arguments(operation: AsyncApiOperation, query_names: Sequence[str], arg
     return _with_parameters(operation, given, arguments)
 
 
+_ALWAYS = ("headers", "correlationId", "parameters", "server", "protocol")
+_SENT = (*_ALWAYS, "payload")
+RECEIVED = (*_ALWAYS, "subscription", "amount", "for", "receipt", "end")
+"""The arguments of an operation that receives, if they stand under the names of their uses."""
+
+
+def read_named_arguments(operation: AsyncApiOperation, query_names: Sequence[str], arguments: JSON) -> Given:
+    """Sort *arguments* that stand under the names of their uses: `payload`, `headers`, `parameters` and others.
+
+    Raises CallFailed.
+    """
+    what = f"operation '{operation.id}'"
+    if not isinstance(arguments, dict | None):
+        raise permanent_failure("BadArguments", f"{what} takes its arguments by name, as an object")
+    given, possible = arguments or {}, _SENT if operation.sends else RECEIVED
+    for name in given:
+        if name not in possible:
+            raise permanent_failure("BadArguments", f"{what} takes no argument '{name}'{suggestion(name, possible)}")
+    headers, parameters = (given.get(name) or {} for name in ("headers", "parameters"))
+    if not isinstance(headers, dict) or not isinstance(parameters, dict):
+        raise permanent_failure("BadArguments", f"{what}: 'headers' and 'parameters' must be objects")
+    read = Given(
+        query={name: parameters[name] for name in query_names if parameters.get(name) is not None},
+        headers=headers,
+        payload=given.get("payload"),
+        has_payload="payload" in given,
+        correlation=given.get("correlationId"),
+    )
+    return _with_parameters(operation, read, parameters)
+
+
 def address_of(place: ChannelPlace, given: Given, family: str) -> str:
     """Return the address of a channel, with its parameters replaced. Raises CallFailed if it would be invalid."""
     if place.address is None:

@@ -146,6 +146,35 @@ class HttpResponse:
         return {"status": self.status, "headers": dict(self.headers), "body": self.body}
 
 
+@dataclass(frozen=True, slots=True)
+class OpenAnswer:
+    """An answer whose body is still arriving."""
+
+    status: int
+    headers: Mapping[str, str]
+    """The headers, with names in lower case."""
+    chunks: AsyncIterator[bytes]
+    limit: int
+    """The maximum number of bytes to read."""
+
+    async def read(self) -> bytes:
+        """Return the rest of the body. Raises CallFailed if it is too large."""
+        content = bytearray()
+        async for chunk in self.limited():
+            content += chunk
+        return bytes(content)
+
+    async def limited(self) -> AsyncIterator[bytes]:
+        """Yield the body in pieces, as they arrive. Raises CallFailed once it is too large."""
+        left = self.limit
+        async for chunk in self.chunks:
+            left -= len(chunk)
+            if left < 0:
+                message = f"the answer is larger than {self.limit} bytes"
+                raise CallFailed(message, code="AnswerTooLarge", status=self.status, retryable=False)
+            yield chunk
+
+
 class HttpStatusError(CallFailed):
     """A service answered with a status other than 2xx."""
 
@@ -219,6 +248,16 @@ class Http:
         """Return the raw body of the answer, and its headers in lower case. Raises CallFailed as `request` does."""
         response, content = await self._whole(request)
         return content, dict(response.headers.items())
+
+    @asynccontextmanager
+    async def opened(self, request: Request) -> AsyncIterator[OpenAnswer]:
+        """Yield the answer to *request* while its body arrives. Raises CallFailed as `request` does."""
+        async with self._exchange(request) as (response, options):
+            if not response.is_success:
+                content, _ = await _read(response, options.max_response_bytes)
+                raise _refused(request, response, content)
+            headers = dict(response.headers.items())
+            yield OpenAnswer(response.status_code, headers, _chunks(response), options.max_response_bytes)
 
     async def download(self, request: Request, limit: int) -> tuple[bytes, str]:
         """Return a document of at most *limit* bytes, and its URL after redirects on the same service.
@@ -373,14 +412,18 @@ def _check_coding(response: httpx.Response) -> None:
 
 async def _read(response: httpx.Response, limit: int) -> tuple[bytes, bool]:
     """Return at most *limit* bytes of the body, decompressed, and whether that is all of it."""
-    is_coded = "content-encoding" in response.headers
-    assert isinstance(response.stream, httpx.AsyncByteStream)  # noqa: S101 - the transport made it
     content = bytearray()
-    async for chunk in response.aiter_bytes() if is_coded else response.stream:
+    async for chunk in _chunks(response):
         content += chunk
         if len(content) > limit:
             return bytes(content[:limit]), False
     return bytes(content), True
+
+
+def _chunks(response: httpx.Response) -> AsyncIterator[bytes]:
+    is_coded = "content-encoding" in response.headers
+    assert isinstance(response.stream, httpx.AsyncByteStream)  # noqa: S101 - the transport made it
+    return response.aiter_bytes() if is_coded else aiter(response.stream)
 
 
 def _refused(request: Request, response: httpx.Response, content: bytes) -> HttpStatusError:

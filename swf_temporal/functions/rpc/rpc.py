@@ -18,7 +18,6 @@ from google.protobuf.message_factory import GetMessageClass
 from swf_temporal.base.accounting import json_size
 from swf_temporal.base.data import JSON, kind_of, plain_numbers
 from swf_temporal.base.errors import CallFailed, permanent_failure
-from swf_temporal.base.function_types import Callee
 from swf_temporal.base.grammar import with_article
 from swf_temporal.functions.auth.auth import headers_for, with_named_tokens
 from swf_temporal.functions.call import Call
@@ -38,13 +37,14 @@ from swf_temporal.functions.rpc.protos import (
     metadata_of,
     taken_out,
 )
-from swf_temporal.functions.rpc.type import FORM, REFLECTION, SERVER_SCHEMES
+from swf_temporal.functions.rpc.type import FORM, HOST, PORT, REFLECTION, SERVER_SCHEMES
 from swf_temporal.settings.calls import Settings
 
 _KNOWN: Final = "google.protobuf"
 """The package of the messages with a special representation in JSON."""
 _BASE64: Final = re.compile(r"(?:[A-Za-z0-9+/_-]{4})*(?:[A-Za-z0-9+/_-]{2}(?:==)?|[A-Za-z0-9+/_-]{3}=?)?", re.ASCII)
 _SHOWN: Final = 40
+_TLS_PORT: Final = 443
 
 
 def requests_of(method: MethodDescriptor, arguments: JSON, pool: DescriptorPool) -> list[Message]:
@@ -163,7 +163,7 @@ class Rpc(Performer):
     async def _call(self, call: Call) -> JSON:
         operation = _Operation(*FORM.of(call.function))
         failed = library("grpc").RpcError
-        target = _target(self._settings, call.callee, operation)
+        target = _target(self._settings, call, operation)
         check_local_host(self._settings, call.callee, target.host, target.port)
         what = f"{target}/{operation.service}/{operation.method}"
         # Before waiting for a turn: fetching a proto file from the same host has to wait for a turn itself.
@@ -248,14 +248,25 @@ def _path(source: str) -> str:
     return unquote(source.removeprefix("file://")) if source.startswith("file://") else source
 
 
-def _target(settings: Settings, callee: Callee, operation: _Operation) -> Target:
+def _target(settings: Settings, call: Call, operation: _Operation) -> Target:
     """Return the server of the service: a configured one for the function, its file or its service takes precedence."""
-    configured = settings.base_url_for(callee)
+    configured = settings.base_url_for(call.callee)
     if configured:
         return target_of(configured)
     if operation.source.startswith(SERVER_SCHEMES):
         return target_of(operation.source)
-    raise no_server(callee.function, "a proto file does not name one")
+    host = call.function.metadata.get(HOST)
+    if host is not None:
+        return _target_at(call, host, call.function.metadata.get(PORT))
+    raise no_server(call.callee.function, "a proto file does not name one")
+
+
+def _target_at(call: Call, host: JSON, port: JSON) -> Target:
+    """Return the server that the function's metadata name. Port 443, the default, is the one with TLS."""
+    if not isinstance(host, str) or not isinstance(port, int | None) or isinstance(port, bool):
+        message = f"function '{call.function.name}' has {host!r} as '{HOST}' and {port!r} as '{PORT}' in its metadata"
+        raise permanent_failure("BadOperation", f"{message}; they must be a name and a whole number")
+    return target_of(f"{'grpcs' if port in (None, _TLS_PORT) else 'grpc'}://{host}:{port or _TLS_PORT}")
 
 
 def _as_json(message: Message, pool: DescriptorPool) -> JSON:

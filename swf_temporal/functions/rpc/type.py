@@ -11,6 +11,10 @@ REFLECTION = "reflection:"
 SERVER_SCHEMES = ("grpc://", "grpcs://")
 """The prefixes in place of a proto file where the server itself describes its messages."""
 
+HOST = "host"
+PORT = "port"
+"""The keys of a function's metadata for the server."""
+
 FORM = PartedForm(("proto file", "service", "method"), "service.proto#Service#Method")
 
 

@@ -9,6 +9,7 @@ from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON, as_text
 from swf_temporal.base.errors import UsageError
 from swf_temporal.drawing.outline import Outline
+from swf_temporal.languages.dsl.execution.calls import own_function
 from swf_temporal.languages.dsl.execution.filters import Filter, filters_of, is_plain, static_filters
 from swf_temporal.languages.dsl.model.node import Node
 from swf_temporal.languages.dsl.model.parts import DataSchema, EventStrategy
@@ -25,7 +26,8 @@ from swf_temporal.languages.dsl.model.workflow import (
 from swf_temporal.languages.dsl.names import id_of
 from swf_temporal.languages.dsl.outline import outline_of
 from swf_temporal.languages.dsl.schedules import spec_of
-from swf_temporal.languages.port import Definition, EventUse, FunctionUse, Language, Words
+from swf_temporal.languages.metadata import attributes_of, concurrency_of
+from swf_temporal.languages.port import Concurrency, Definition, EventUse, FunctionUse, Language, Words
 from swf_temporal.languages.triggers import ConsumedEvent, CorrelationRule, EventStart
 from swf_temporal.text.located import Object, plain
 from swf_temporal.text.origin import Source
@@ -141,6 +143,16 @@ class DslDefinition(Definition):
         return found or None
 
     @property
+    def concurrency(self) -> Concurrency | None:
+        """Its limit in `document.metadata.concurrency`."""
+        return concurrency_of(self.workflow.document.metadata)
+
+    @property
+    def search_attributes(self) -> Mapping[str, str]:
+        """The types of its `document.metadata.searchAttributes`, by name."""
+        return {name: one.type for name, one in attributes_of(self.workflow.document.metadata).items()}
+
+    @property
     def has_schedule(self) -> bool:
         schedule = self.workflow.schedule
         return schedule is not None and (schedule.every is not None or schedule.cron is not None)
@@ -250,6 +262,9 @@ def _functions(workflow: Workflow) -> Iterator[FunctionUse]:
         if called in BUILT_IN and not isinstance(task, CallFunction):
             seen.add(name)
             yield FunctionUse(Function(name, _TYPES[called], _operation(task)), task.where.value("call"))
+        elif isinstance(task, CallFunction) and task.call not in workflow.use.functions and own_function(task.call):
+            seen.add(name)
+            yield FunctionUse(Function(name, "custom", own_function(task.call)), task.where.value("call"))
         elif isinstance(task, RunTask) and task.run.workflow is None:
             kind = next(one for one in ("container", "script", "shell") if getattr(task.run, one) is not None)
             seen.add(name)
@@ -267,7 +282,8 @@ def _operation(task: Any) -> JSON:
         return f"{endpoint}#{given.operation_id}"
     if hasattr(given, "service"):
         return f"{endpoint}#{given.service.name}#{given.method}"
-    return str(endpoint)
+    place = {"channel": given.channel} if given.operation is None else {"operation": given.operation}
+    return {"document": endpoint, **place, "action": "send" if given.subscription is None else "receive"}
 
 
 def _awaited(strategy: EventStrategy) -> list[Filter]:

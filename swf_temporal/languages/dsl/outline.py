@@ -1,10 +1,11 @@
 """The outline of a definition: its tasks with their work and transitions."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from swf_temporal.base.calendars.wording import schedule_words
 from swf_temporal.drawing.outline import Outline, OutlinePart, Section, Way, Work, WorkflowRef, in_a_line
+from swf_temporal.languages.dsl.execution.calls import own_function
 from swf_temporal.languages.dsl.execution.filters import filters_of
 from swf_temporal.languages.dsl.execution.program import escaped, lists_of
 from swf_temporal.languages.dsl.model.parts import EventStrategy
@@ -76,7 +77,7 @@ def _part(
         path=path,
         kind=task.kind,
         name=one.name,
-        work=tuple(_work(one.name, task)),
+        work=tuple(_work(one.name, task, workflow.use.functions)),
         limits={} if limit is None else {"timeout": limit},
         ways=tuple(_ways(task, following, named)),
         parts=tuple(_inner(one.task, path, workflow)),
@@ -105,11 +106,13 @@ def _caught(task: TryTask) -> str:
     return f"on error {' '.join(words)}".strip() + condition
 
 
-def _work(name: str, task: TaskBase) -> Iterator[Work]:  # noqa: C901, PLR0912 - a case for each type
+def _work(name: str, task: TaskBase, functions: Collection[str]) -> Iterator[Work]:  # noqa: C901, PLR0912 - a case for each type
     also = () if task.if_ is None else (f"if {in_a_line(task.if_)}",)
     match task:
-        case CallFunction():
+        case CallFunction() if own_function(task.call) is None or task.call in functions:
             yield Work(text=f"runs function {task.call}", also=also)
+        case CallFunction():
+            yield Work(calls=name, also=also)
         case TaskBase() if getattr(task, "call", None) in BUILT_IN:
             yield Work(calls=name, also=also)
         case RunTask() if task.run.workflow is not None:

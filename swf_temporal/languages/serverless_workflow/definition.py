@@ -11,12 +11,11 @@ from swf_temporal.base.data import JSON, identity
 from swf_temporal.base.errors import Position, Problem, Severity, UsageError
 from swf_temporal.drawing.outline import Outline
 from swf_temporal.expressions.evaluation import Expressions
+from swf_temporal.languages.metadata import attributes_of, concurrency_of
 from swf_temporal.languages.pointers import pointers_in
 from swf_temporal.languages.port import Concurrency, Definition, EventUse, FunctionUse, Language, Words
-from swf_temporal.languages.serverless_workflow.execution.concurrency import concurrency_of
 from swf_temporal.languages.serverless_workflow.execution.correlation import value_in
 from swf_temporal.languages.serverless_workflow.execution.functions import functions_of
-from swf_temporal.languages.serverless_workflow.execution.search_attributes import attributes_of
 from swf_temporal.languages.serverless_workflow.expressions import expressions_of
 from swf_temporal.languages.serverless_workflow.model.definitions import Correlation, Event
 from swf_temporal.languages.serverless_workflow.model.states import EventState, expectations

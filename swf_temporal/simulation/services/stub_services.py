@@ -5,7 +5,7 @@ the document and the definition; how a protocol transports it is not part of a s
 """
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 from urllib.parse import urlsplit
@@ -76,6 +76,12 @@ class _ScriptedBroker:
         """Yield the messages that wait, and then end: there will be no others."""
         self._answering(channel).record_request(f"RECEIVE {channel.address}", dict(channel.credentials.headers), None)
         yield self._deliveries(channel)
+
+    def resume(self, channel: Channel, _: Sequence[str]) -> AbstractAsyncContextManager[AsyncIterator[BrokerMessage]]:
+        return self.receive(channel)
+
+    async def forget(self, channel: Channel) -> None:
+        self._answering(channel)
 
     async def _deliveries(self, channel: Channel) -> AsyncIterator[BrokerMessage]:
         address, question = self._asked.get(channel.address, (channel.address, None))

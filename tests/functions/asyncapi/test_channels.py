@@ -75,7 +75,7 @@ async def test_the_server_is_chosen(bench: Bench, channel: Any, settings: Any, e
 
 @pytest.mark.parametrize(("document", "code", "reason"), [
     (served({}), "NoServer", "does not name one; set SWF_BASE_URL_ASK"),
-    (served({"a": SEVERAL["strange"]}), "NoServer", "its protocols are not supported \\('stomp'\\)"),
+    (served({"a": SEVERAL["strange"]}), "NoServer", "are not supported \\('stomp'; those that are: mqtt, "),
     (served(SEVERAL, servers=["third"]), "BadDocument", "the server 'third', which is not in it"),
     (served({"a": {"url": "{host}:1", "protocol": "nats"}}), "BadDocument", "no default for the variable 'host'"),
     (served({"a": {"url": "127.0.0.1:x", "protocol": "nats"}}), "BadUrl", "'127.0.0.1:x' is not one"),

@@ -291,3 +291,43 @@ async def test_operations_that_are_not_there(
     functions = calling() if code == "NoServer" else calling(at=users.url)
     doing = functions.call(Call(Function(name="ask", type="rpc", operation=operation), base=str(PROTOS)))
     await fault_of(doing, code, message, retryable=False)
+
+
+BASIC = {"username": "ada", "password": "lovelace"}
+
+
+@pytest.mark.parametrize(("auth", "sent"), [
+    (None, None),
+    (Auth("a", "bearer", {"token": "t-9"}), "Bearer t-9"),
+    (Auth("a", "basic", BASIC), "Basic YWRhOmxvdmVsYWNl"),
+    (Auth("a", "basic", "login"), "Basic YWRhOmxvdmVsYWNl"),
+])  # fmt: skip
+async def test_the_metadata_of_the_function_may_name_the_server(
+    calling: Calling, users: Users, auth: Auth | None, sent: str | None
+) -> None:
+    metadata = {"host": "127.0.0.1", "port": users.port}
+    source = (PROTOS / "users.proto").as_uri()
+    reference = AuthRef(invocation="a") if auth else None
+    function = Function("ask", "rpc", f"{source}#UserService#RemoveUser", auth_ref=reference, metadata=metadata)
+    credentials: Any = {"auth": (auth,), "secrets": {"login": BASIC}} if auth else {}
+    assert await calling().call(Call(function, **credentials)) == {}
+    assert users.metadata.get("authorization") == sent
+
+
+async def test_the_operator_s_settings_come_before_the_server_of_the_metadata(functions: Functions) -> None:
+    metadata = {"host": "elsewhere.invalid", "port": 1}
+    function = Function("ask", "rpc", "users.proto#UserService#RemoveUser", metadata=metadata)
+    assert await functions.call(Call(function, base=str(PROTOS))) == {}
+
+
+@pytest.mark.parametrize(("metadata", "code", "told"), [
+    ({"host": "127.0.0.9"}, "UNAVAILABLE", "grpcs://127.0.0.9:443/UserService/RemoveUser cannot be reached"),
+    ({"host": "127.0.0.9", "port": 1}, "UNAVAILABLE", "grpc://127.0.0.9:1/UserService/RemoveUser cannot be reached"),
+    ({"host": "127.0.0.9", "port": "1"}, "BadOperation", "must be a name and a whole number"),
+    ({"host": 5}, "BadOperation", "must be a name and a whole number"),
+    ({"host": "a b"}, "BadUrl", "is written grpc://host:port"),
+])  # fmt: skip
+async def test_a_server_of_the_metadata_that_is_not_one(calling: Calling, metadata: Any, code: str, told: str) -> None:
+    """Port 443, the default, is the one with TLS."""
+    function = Function("ask", "rpc", "users.proto#UserService#RemoveUser", metadata=metadata)
+    await fault_of(calling().call(Call(function, base=str(PROTOS))), code, told)

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 MAX_CALLS: Final = 32
 """How deep functions of a definition can call one another. The stack is not as deep on every host."""
+OF_WORKER: Final = "@default"
+"""The end of the name of a function in the default catalog, which has the functions of the worker."""
 _SCHEMES: Final = {"basic": "Basic", "bearer": "Bearer", "digest": "Digest", "oauth2": "Bearer", "oidc": "Bearer"}
 """The names of schemes in HTTP, for `$authorization`."""
 
@@ -38,7 +40,7 @@ _SCHEMES: Final = {"basic": "Basic", "bearer": "Bearer", "digest": "Digest", "oa
 async def run_call(task: "CallTask", frame: TaskFrame, data: JSON, lane: Lane) -> JSON:
     """Make the call; return its result."""
     body = frame.body_as(CallBody)
-    if isinstance(task, CallFunction):
+    if isinstance(task, CallFunction) and task.call in lane.execution.program.functions:
         return await _run_function(task, body, data, lane)
     if isinstance(task, CallAsyncApi) and task.with_.subscription is not None:
         return await _subscribe(task, task.with_.subscription, body, data, lane)
@@ -48,11 +50,11 @@ async def run_call(task: "CallTask", frame: TaskFrame, data: JSON, lane: Lane) -
 class Callee:
     """What a task calls: the function, the arguments as written, and the authentication policies."""
 
-    def __init__(self, kind: str, arguments: Mapping[str, Any], *, uris: tuple[str, ...] = ()) -> None:
+    def __init__(self, kind: str, arguments: Any, *, uris: tuple[str, ...] = ()) -> None:
         self.kind = kind
         self.arguments = arguments
         self.uris = uris
-        self.operation: str | None = None
+        self.operation: JSON = None
         self.metadata: dict[str, JSON] = {}
         self.policy: Mapping[str, Any] | None = None
         """The policy of the call, as written."""
@@ -61,7 +63,7 @@ class Callee:
 
 
 async def _callee(task: "CallTask", data: JSON, lane: Lane) -> Callee:
-    given: dict[str, Any] = _plan(lane).definition["with"]
+    given: Any = _plan(lane).definition.get("with")
     match task:
         case CallHttp():
             uri, policy = _endpoint(given["endpoint"])
@@ -82,12 +84,18 @@ async def _callee(task: "CallTask", data: JSON, lane: Lane) -> Callee:
             callee.policy = service.get("authentication") or given.get("authentication")
             callee.metadata = {key: service[key] for key in ("host", "port") if key in service}
         case CallAsyncApi():
-            callee = Callee("asyncapi", given.get("message") or {})
+            own: dict[str, Any] = {key: given[key] for key in ("server", "protocol") if key in given}
+            callee = Callee("asyncapi", {**own, **given.get("message", {})})
             await _describe(callee, given["document"], "", data, lane)
+            place: dict[str, JSON] = {key: given[key] for key in ("channel", "operation") if key in given}
+            action = "receive" if "subscription" in given else "send"
+            callee.operation = {"document": callee.operation, **place, "action": action}
             callee.policy = given.get("authentication")
-            callee.metadata = {
-                key: given[key] for key in ("channel", "operation", "server", "protocol") if key in given
-            }
+        case CallFunction():
+            # The data themselves are never evaluated: an expression that yields them is.
+            whole = "${ . }" if lane.execution.program.expressions.is_jq else "${ $ }"
+            callee = Callee("custom", whole if given is None else given)
+            callee.operation = own_function(task.call)
         case CallMcp():
             callee = _mcp(given)
             if task.with_.timeout is not None:
@@ -101,6 +109,12 @@ async def _callee(task: "CallTask", data: JSON, lane: Lane) -> Callee:
                 server, callee.policy = _endpoint(given["server"])
                 callee.arguments, callee.uris = {**callee.arguments, "server": server}, ("server",)
     return callee
+
+
+def own_function(called: str) -> str | None:
+    """Return the name of the worker's own function that `name:version@default` means, if it means one."""
+    name, _, version = called.removesuffix(OF_WORKER).partition(":")
+    return name if called.endswith(OF_WORKER) and name and version else None
 
 
 def _mcp(given: Mapping[str, Any]) -> Callee:
@@ -226,35 +240,65 @@ async def _run_function(task: CallFunction, body: CallBody, data: JSON, lane: La
 async def _subscribe(
     task: CallAsyncApi, subscription: AsyncApiSubscription, body: CallBody, data: JSON, lane: Lane
 ) -> JSON:
-    """Consume messages until the end of the subscription; return them, or what was made of them."""
+    """Consume messages until the end of the subscription; return them, or what was made of them.
+
+    They are received in portions. A portion is acknowledged by the call for the next one, when it is consumed.
+    """
     if body.subscription is None:
         consume = subscription.consume
         until = None if consume.for_ is None else lane.run.time() + await lane.seconds(consume.for_, data)
-        body.subscription = SubscriptionFrame(until)
+        name = f"{lane.run.instance.instance_id}/{lane.run.host.new_id()}{lane.path}"
+        body.subscription = SubscriptionFrame(name, until)
     frame = body.subscription
-    name = f"{lane.run.instance.instance_id}{lane.path}"
-    while not frame.is_over:
-        if frame.pending:
-            await _consume(subscription, frame, lane)
-            continue
-        left = None if frame.until is None else frame.until - lane.run.time()
-        if left is not None and left <= 0:
-            break
-        callee = await _callee(task, data, lane)
-        amount = subscription.consume.amount
-        callee.arguments = {
-            "subscription": name,
-            **({} if amount is None else {"amount": amount - len(frame.consumed)}),
-            **({} if left is None else {"for": left}),
-        }
-        received = await _call(callee, body, data, lane)
-        frame.pending = received if isinstance(received, list) else []
-        if not frame.pending and left is not None:
-            break
-    callee = await _callee(task, data, lane)
-    callee.arguments = {"subscription": name, "end": True}
-    await _call(callee, body, data, lane)
+    try:
+        while not frame.is_over:
+            if frame.pending:
+                await _consume(subscription, frame, lane)
+            else:
+                frame.is_over = not await _receive(task, subscription, frame, body, data, lane)
+    except WorkflowFault:
+        await _end_subscription(task, frame, body, data, lane)
+        raise
+    await _end_subscription(task, frame, body, data, lane)
     return frame.consumed
+
+
+async def _receive(
+    task: CallAsyncApi,
+    subscription: AsyncApiSubscription,
+    frame: SubscriptionFrame,
+    body: CallBody,
+    data: JSON,
+    lane: Lane,
+) -> bool:
+    """Receive the next portion of messages; return False if the time of the subscription is over."""
+    left = None if frame.until is None else frame.until - lane.run.time()
+    if left is not None and left <= 0:
+        return False
+    amount = subscription.consume.amount
+    callee = await _callee(task, data, lane)
+    callee.arguments = {
+        **callee.arguments,
+        "subscription": frame.name,
+        "receipt": frame.receipt,
+        # One at a time if each decides whether another is wanted: none is taken from others in vain.
+        "amount": 1 if amount is None else amount - len(frame.consumed),
+        **({} if left is None else {"for": left}),
+    }
+    received = await _call(callee, body, data, lane)
+    found = received if isinstance(received, dict) else {}
+    messages = found.get("messages")
+    frame.receipt, frame.pending = found.get("receipt"), messages if isinstance(messages, list) else []
+    return bool(frame.pending)
+
+
+async def _end_subscription(
+    task: CallAsyncApi, frame: SubscriptionFrame, body: CallBody, data: JSON, lane: Lane
+) -> None:
+    callee = await _callee(task, data, lane)
+    callee.arguments = {**callee.arguments, "subscription": frame.name, "end": True}
+    body.id = None
+    await _call(callee, body, data, lane)
 
 
 async def _consume(subscription: AsyncApiSubscription, frame: SubscriptionFrame, lane: Lane) -> None:
@@ -263,9 +307,8 @@ async def _consume(subscription: AsyncApiSubscription, frame: SubscriptionFrame,
     if frame.step is None and subscription.filter is not None and not await lane.holds(subscription.filter, message):
         frame.pending = frame.pending[1:]
         return
-    if each is None:
-        made = message
-    else:
+    made = message
+    if each is not None:
         made = await iterate(each, "with/subscription/foreach/do", frame, message, len(frame.consumed), lane)
     frame.consumed.append(made)
     frame.pending, frame.step = frame.pending[1:], None

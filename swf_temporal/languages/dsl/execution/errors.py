@@ -48,11 +48,23 @@ _TITLES: Final[Mapping[str, str]] = {
 _OF_CODES: Final[Mapping[str, str]] = {
     "BadArguments": "configuration",
     "BadOperation": "configuration",
+    "BadDocument": "configuration",
+    "BadUrl": "configuration",
+    "NoServer": "configuration",
+    "UnknownOperation": "configuration",
+    "Unsupported": "configuration",
+    "UNAUTHENTICATED": "authentication",
+    "PERMISSION_DENIED": "authorization",
     "BadAuth": "authentication",
     "AuthFailed": "authentication",
     "NoSecret": "authorization",
     "UnknownSecret": "authorization",
+    "RunnerOff": "configuration",
+    "NotInstalled": "configuration",
     "RpcError": "runtime",
+    "ProcessFailed": "runtime",
+    "NotStarted": "runtime",
+    "Timeout": "timeout",
 }
 """The standard types of the faults of calls that are no failures of communication, by their codes."""
 _OF_STATUSES: Final[Mapping[int, str]] = {401: "authentication", 403: "authorization"}

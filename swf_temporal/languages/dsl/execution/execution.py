@@ -19,6 +19,7 @@ from swf_temporal.languages.dsl.execution.program import DslProgram, ListPlan
 from swf_temporal.languages.dsl.execution.requests import uses_secrets
 from swf_temporal.languages.dsl.execution.tasks import work_of
 from swf_temporal.languages.dsl.model.parts import RetryPolicy, Timeout
+from swf_temporal.languages.metadata import attribute_values, concurrency_key
 from swf_temporal.runtime.execution import ExecutionBase
 from swf_temporal.runtime.host import Completed, ContinuedAs, TraceKind
 from swf_temporal.runtime.progress import Value, forget_deadlines
@@ -45,6 +46,17 @@ class DslExecution(ExecutionBase[InstanceFrame]):
             "startedAt": moment(run.started),
         }
         """The value of `$workflow` (section "Workflow Descriptor")."""
+
+    async def concurrency_key(self) -> JSON:
+        """Return the value of the key of `concurrency` in the document's metadata for the input."""
+        return await concurrency_key(self.program.workflow.document.metadata, self._of_input)
+
+    async def search_attributes(self) -> Mapping[str, JSON | WorkflowFault]:
+        """Return the values of `searchAttributes` in the document's metadata for the input."""
+        return await attribute_values(self.program.workflow.document.metadata, self._of_input)
+
+    async def _of_input(self, written: JSON) -> JSON:
+        return await Lane(self, None).fill(written, self.run.input)
 
     @property
     def deadline(self) -> float | None:
@@ -220,7 +232,7 @@ class DslExecution(ExecutionBase[InstanceFrame]):
     async def _work(self, frame: TaskFrame, raw: JSON, lane: Lane) -> None:
         """Take the steps of the data flow from the input of a task to its export."""
         assert lane.plan is not None  # noqa: S101 - it is the lane of a task
-        task = lane.plan.task
+        task, name = lane.plan.task, lane.plan.name
         if frame.input is None:
             given = raw
             if task.input is not None:
@@ -234,7 +246,7 @@ class DslExecution(ExecutionBase[InstanceFrame]):
             frame.deadline = self.run.time() + await lane.seconds(timeout.after, frame.input.value)
         lane.deadline = frame.deadline
         work = work_of(lane, frame)
-        left = await lane.in_time(frame.deadline, work, lambda: TimedOut(f"task {lane.plan.name!r} timed out"))  # type: ignore[union-attr]
+        left = await lane.in_time(frame.deadline, work, lambda: TimedOut(f"task {name!r} timed out"))
         output = left.data
         described = lane.arguments["task"]
         if isinstance(described, dict):

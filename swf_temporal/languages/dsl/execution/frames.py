@@ -39,8 +39,12 @@ class CallBody(Record):
 class SubscriptionFrame(Record):
     """A subscription to messages."""
 
+    name: str
+    """Its name, by which a broker knows it."""
     until: float | None = None
     """When it ends, in seconds since the epoch."""
+    receipt: JSON = None
+    """What acknowledges the last portion of messages."""
     consumed: list[JSON] = field(default_factory=list)
     pending: list[JSON] = field(default_factory=list)
     """The messages that were received and are not consumed yet."""

@@ -39,11 +39,13 @@ class Request:
     constant = False
     kinds: frozenset[str] = frozenset({"object"})
 
-    def __init__(
-        self, arguments: Mapping[str, Any], uris: Sequence[str], from_: JSON, expressions: RuntimeExpressions
-    ) -> None:
+    def __init__(self, arguments: Any, uris: Sequence[str], from_: JSON, expressions: RuntimeExpressions) -> None:
         """*uris* are the paths, with dots, of the URI templates in *arguments*; *from_* is evaluated before them."""
-        self.template: dict[str, JSON] = {_ARGUMENTS: dict(arguments), _URIS: list(uris), _FROM: from_}
+        self.template: dict[str, JSON] = {
+            _ARGUMENTS: dict(arguments) if isinstance(arguments, Mapping) else arguments,
+            _URIS: list(uris),
+            _FROM: from_,
+        }
         self._expressions = expressions
         literal = {name for name in uris if not _is_expression(_at(arguments, name))}
         self._literal = sorted(literal)

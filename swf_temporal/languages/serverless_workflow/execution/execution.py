@@ -12,9 +12,11 @@ from typing import Any, Final
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import NotActive, TransitionRefused, WorkflowFault
 from swf_temporal.base.records import nested
+from swf_temporal.expressions.compiled import Several
+from swf_temporal.expressions.evaluation import NOTHING
+from swf_temporal.languages.metadata import attribute_values, concurrency_key
 from swf_temporal.languages.serverless_workflow.execution.active_window import is_active
 from swf_temporal.languages.serverless_workflow.execution.compensation import CompensationLog, compensate, while_undoing
-from swf_temporal.languages.serverless_workflow.execution.concurrency import concurrency_key
 from swf_temporal.languages.serverless_workflow.execution.error_data import public
 from swf_temporal.languages.serverless_workflow.execution.events import produce_all
 from swf_temporal.languages.serverless_workflow.execution.execution_timeout import Expired, run_in_time
@@ -31,7 +33,6 @@ from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.parameters import for_run
 from swf_temporal.languages.serverless_workflow.execution.program import Program, Scope
 from swf_temporal.languages.serverless_workflow.execution.run_state import StateResult, left_by_error, run_state
-from swf_temporal.languages.serverless_workflow.execution.search_attributes import attribute_values
 from swf_temporal.languages.serverless_workflow.execution.step import Ended, Terminated
 from swf_temporal.languages.serverless_workflow.model.states import End, State, Transition
 from swf_temporal.languages.serverless_workflow.model.version import REQUEST_FACTS
@@ -65,11 +66,18 @@ class Execution:
 
     async def concurrency_key(self) -> JSON:
         """Return the value of the key of `metadata.concurrency` for the input."""
-        return await concurrency_key(self)
+        return await concurrency_key(self.program.workflow.metadata, self._of_input)
 
     async def search_attributes(self) -> Mapping[str, JSON | WorkflowFault]:
         """Return the values of `metadata.searchAttributes` for the input."""
-        return await attribute_values(self)
+        return await attribute_values(self.program.workflow.metadata, self._of_input)
+
+    async def _of_input(self, written: JSON) -> JSON:
+        """Return the value of a part of the metadata, as *written*, for the input. Raises WorkflowFault."""
+        compiled = self.program.expressions.template(written)
+        data, variables = self.run.input, self.variables()
+        yielded = await self.run.evaluated(lambda: compiled(data, variables))
+        return None if yielded is NOTHING else list(yielded) if isinstance(yielded, Several) else yielded
 
     @property
     def deadline(self) -> float | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from swf_temporal.base.errors import Position
 from swf_temporal.base.function_types import CONFIG_KEY
-from swf_temporal.languages.serverless_workflow.execution import concurrency, search_attributes
+from swf_temporal.languages.metadata import CONCURRENCY, SEARCH_ATTRIBUTES
 from swf_temporal.languages.serverless_workflow.model import actions, definitions, states, workflow
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.states import NodesByKind
@@ -119,16 +119,16 @@ def fields(nodes: NodesByKind) -> Iterator[Field]:
 
 def _in_metadata(nodes: NodesByKind) -> Iterator[Field]:
     for whole, owner in nodes.each(workflow.Workflow):
-        asked = whole.metadata.get(concurrency.METADATA)
+        asked = whole.metadata.get(CONCURRENCY)
         text = asked.get("key") if isinstance(asked, dict) else None
         if isinstance(text, str):
-            where = whole.where.at("metadata", concurrency.METADATA, "key")
-            yield Field(owner, whole, f"metadata.{concurrency.METADATA}.key", text, Sort.TEMPLATE, where)
-        named = whole.metadata.get(search_attributes.METADATA)
+            where = whole.where.at("metadata", CONCURRENCY, "key")
+            yield Field(owner, whole, f"metadata.{CONCURRENCY}.key", text, Sort.TEMPLATE, where)
+        named = whole.metadata.get(SEARCH_ATTRIBUTES)
         for path, text in _texts(named, ()):
             if path[1:] != ("type",):
-                key = ".".join(map(str, ("metadata", search_attributes.METADATA, *path)))
-                where = whole.where.at("metadata", search_attributes.METADATA, *path)
+                key = ".".join(map(str, ("metadata", SEARCH_ATTRIBUTES, *path)))
+                where = whole.where.at("metadata", SEARCH_ATTRIBUTES, *path)
                 yield Field(owner, whole, key, text, Sort.TEMPLATE, where)
 
 

@@ -5,8 +5,9 @@ from typing import Final
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import Problem
+from swf_temporal.languages.metadata import CONCURRENCY as METADATA
+from swf_temporal.languages.metadata import limit_of
 from swf_temporal.languages.port import MAX_PLACES
-from swf_temporal.languages.serverless_workflow.execution.concurrency import METADATA, limit_of
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 from swf_temporal.text.suggestions import did_you_mean, nearest
 

@@ -23,6 +23,7 @@ _VARIABLES: _ValueRule = (lambda value: isinstance(value, dict), "an object")
 _NAME: _ValueRule = (lambda value: isinstance(value, str) and bool(value.strip()), "a name")
 _CHOICE: _ValueRule = (_NAME[0], "a name, or an expression that yields one")
 _OUTPUT: _ValueRule = (lambda value: value in ("content", "raw", "response"), "'content', 'raw' or 'response'")
+_PORT: _ValueRule = (lambda value: isinstance(value, int) and not isinstance(value, bool), "a whole number")
 _RESULT: _ValueRule = (lambda value: value in ("payload", "message"), "'payload' or 'message'")
 
 _PRIORITY: _ValueRule = (is_priority, f"a whole number from {PRIORITIES[0]} to {PRIORITIES[-1]}")
@@ -34,6 +35,7 @@ _EVERY: Mapping[str, _ValueRule] = {
 _PLAIN: Mapping[str, _ValueRule] = {**_EVERY, "failOnStatusCode": _SWITCH, "output": _OUTPUT, "redirect": _SWITCH}
 _DESCRIBED: Mapping[str, _ValueRule] = {**_PLAIN, "checkResponse": _SWITCH, "serverVariables": _VARIABLES}
 _SCRIPT: Mapping[str, _ValueRule] = {**_EVERY, "returnsVariables": _SWITCH}
+_REMOTE: Mapping[str, _ValueRule] = {**_EVERY, "host": _NAME, "port": _PORT}
 _MESSAGES: Mapping[str, _ValueRule] = {**_EVERY, "result": _RESULT, "serverVariables": _VARIABLES}
 
 
@@ -58,6 +60,8 @@ def _known(function: Function) -> Mapping[str, _ValueRule]:
     is_request = isinstance(operation, dict) or str(operation).startswith("rest:")
     if function.type == "asyncapi":
         return _MESSAGES
+    if function.type == "rpc":
+        return _REMOTE
     if function.type in ("rest", "openapi"):
         return _PLAIN if is_request else _DESCRIBED
     if function.type == "custom" and str(operation).startswith("script:"):

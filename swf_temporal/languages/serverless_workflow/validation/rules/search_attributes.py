@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import Problem
+from swf_temporal.languages.metadata import SEARCH_ATTRIBUTES as METADATA
 from swf_temporal.languages.port import ATTRIBUTE_TYPES, MAX_ATTRIBUTES
-from swf_temporal.languages.serverless_workflow.execution.search_attributes import METADATA
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 from swf_temporal.text.suggestions import did_you_mean, meant_or_known, nearest
 

@@ -1,0 +1,1 @@
+"""MCP: tools, prompts and resources of servers of the Model Context Protocol."""

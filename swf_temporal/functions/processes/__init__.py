@@ -1,0 +1,1 @@
+"""Processes that definitions start: shell commands, scripts and containers."""

@@ -25,6 +25,8 @@ class _Maker(Chance):
         super().__init__(f"dsl {seed}")
         self.seed = seed
         self.children = [f"d{seed}-child{number}" for number in range(self.upto(2))]
+        self.has_filters = self.often(0.4)
+        """Whether waits ask for more than a type: a driver of a scenario that knows types alone would deliver too much."""
         self.tasks = 0
         """How many tasks there are: each has a number in its name."""
         self.calls: list[str] = []
@@ -69,7 +71,7 @@ class _Maker(Chance):
 
     def event(self, number: int) -> Document:
         event: Document = {"type": self.one(*_EVENTS), "source": "s", "id": str(number), "data": {"n": self.upto(3)}}
-        if self.often(0.2):
+        if self.has_filters or self.often(0.2):
             event["early"] = True
         return event
 
@@ -84,7 +86,7 @@ class _Maker(Chance):
                 "errors": {"one": {"type": _TYPES[0], "status": 409, "detail": "n is ${ .n }"}},
                 "retries": {"twice": self.retry()},
                 "timeouts": {"soon": {"after": self.duration()}},
-                "functions": {"add": {"set": {"n": "${ (.n // 0) + 1 }"}}, "slow": slow},
+                "functions": {"add": {"set": {"n": "${ (.n? // 0) + 1 }"}}, "slow": slow},
             },
             "do": self.list(0),
         }
@@ -116,12 +118,12 @@ class _Maker(Chance):
         return f"t{self.tasks}"
 
     def list(self, depth: int) -> list[Document]:
-        names = [self.name() for _ in range(1 + self.upto(2 if depth else 3))]
+        names = [self.name() for _ in range(1 + self.upto(2) if depth else 2 + self.upto(3))]
         return [{name: self.task(name, names[number + 1 :], depth)} for number, name in enumerate(names)]
 
     def task(self, name: str, following: Sequence[str], depth: int) -> Document:
         simple: list[Callable[[], Document]] = [
-            self.set, self.set, self.wait, self.wait, self.emit, self.raising, self.function, self.listen,
+            *[self.set, self.wait, self.emit, self.function] * 2, self.raising, self.listen,
             *[lambda: self.call(name)] * 4, lambda: self.switch(following), self.subflow,
         ]  # fmt: skip
         nesting: list[Callable[[], Document]] = [
@@ -131,15 +133,15 @@ class _Maker(Chance):
         ]  # fmt: skip
         task = self.random.choice(nesting if depth < _MAX_DEPTH and self.often(0.5) else simple)()
         if self.often(0.1):
-            task["if"] = self.one(".n > 1", "${ .go == true }", "false")
+            task["if"] = self.one(".n? > 1", "${ .go? == true }", "false")
         if self.often(0.15):
             task["timeout"] = self.one("soon", {"after": self.duration()}, {"after": self.duration()})
         if self.often(0.1):
-            task["input"] = {"from": self.one("{n}", "${ . }", ".items")}
+            task["input"] = {"from": self.one("{n: .n?}", "${ . }", ".items?")}
         if self.often(0.15):
-            task["output"] = {"as": self.one("{n: 2}", "${ . }", "[.]", "{n, got: .}")}
+            task["output"] = {"as": self.one("{n: 2}", "${ . }", "[.]", "{n: .n?, got: .}", "{n}")}
         if self.often(0.2):
-            task["export"] = {"as": self.one("$context + {n: 1}", "{output: $output}", ".")}
+            task["export"] = {"as": self.one("($context | objects // {}) + {n: 1}", "{output: $output}", ".")}
         if self.often(0.15) and "switch" not in task:
             task["then"] = self.directive(following)
         return task
@@ -148,7 +150,7 @@ class _Maker(Chance):
         return str(self.one("continue", "exit", "end", *following, *following))
 
     def set(self) -> Document:
-        return {"set": self.one({"n": "${ (.n // 0) + 1 }"}, "${ . }", {"n": self.upto(5)}, {"c": "${ $context }"})}
+        return {"set": self.one({"n": "${ (.n? // 0) + 1 }"}, "${ . }", {"n": self.upto(5)}, {"c": "${ $context }"})}
 
     def wait(self) -> Document:
         return {"wait": self.duration()}
@@ -159,7 +161,7 @@ class _Maker(Chance):
 
     def raising(self) -> Document:
         own = {"type": self.one(*_TYPES, f"{_STANDARD}runtime"), "status": self.one(400, 500), "title": "a title"}
-        return {"raise": {"error": self.one("one", own)}, "if": self.one(".n > 1", "true", "$task.name != null")}
+        return {"raise": {"error": self.one("one", own)}, "if": self.one(".n? > 1", ".n > 2", "$task.name != null")}
 
     def function(self) -> Document:
         return {"call": self.one(*self.functions), **({"with": {"n": 3}} if self.often(0.5) else {})}
@@ -179,7 +181,7 @@ class _Maker(Chance):
 
     def switch(self, following: Sequence[str]) -> Document:
         cases = [
-            {f"case{number}": {"when": self.one(".n > 1", ".go", "false"), "then": self.directive(following)}}
+            {f"case{number}": {"when": self.one(".n? > 1", ".go?", "false"), "then": self.directive(following)}}
             for number in range(1 + self.upto(1))
         ]
         if self.often(0.5):
@@ -191,7 +193,7 @@ class _Maker(Chance):
         if self.often(0.3):
             task["for"].update(each="one", at="place")
         if self.often(0.3):
-            task["while"] = self.one("(.n // 0) < 4", "true")
+            task["while"] = self.one("(.n? // 0) < 4", "true")
         task["do"] = self.list(depth + 1)
         return task
 
@@ -248,11 +250,13 @@ class _Maker(Chance):
         return task
 
     def filter(self, kind: str) -> Document:
+        if not self.has_filters:
+            return {"with": {"type": kind}}
         attributes: Document = {"type": self.one(kind, kind, "in[01]")}
-        if self.often(0.2):
+        if self.often(0.4):
             attributes["data"] = self.one("${ .n > 0 }", {"n": 1})
         one: Document = {"with": attributes}
-        if self.often(0.15):
+        if self.often(0.3):
             one["correlate"] = {"number": {"from": ".data.n"}}
         return one
 

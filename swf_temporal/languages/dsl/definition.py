@@ -1,6 +1,7 @@
 """The `Definition` interface of DSL 1.0 definitions, for hosts and commands."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
@@ -26,6 +27,7 @@ from swf_temporal.languages.dsl.model.workflow import (
 from swf_temporal.languages.dsl.names import id_of
 from swf_temporal.languages.dsl.outline import outline_of
 from swf_temporal.languages.dsl.schedules import spec_of
+from swf_temporal.languages.dsl.starts import inputs_of_starts, is_meant
 from swf_temporal.languages.metadata import attributes_of, concurrency_of
 from swf_temporal.languages.port import Concurrency, Definition, EventUse, FunctionUse, Language, Words
 from swf_temporal.languages.triggers import ConsumedEvent, CorrelationRule, EventStart
@@ -120,20 +122,18 @@ class DslDefinition(Definition):
         schedule = self.workflow.schedule
         if schedule is None or schedule.on is None:
             return None
-        events = tuple(_consumed(one, is_awaited=False) for one in filters_of(schedule.on))
+        # Their expressions see the event alone, so that they decide before there is an instance.
+        filters = [(one, {**static_filters(one), **one.expressions}) for one in filters_of(schedule.on)]
+        events = tuple(replace(_consumed(one, is_awaited=False), filters=given) for one, given in filters)
         return EventStart(events, "any" if schedule.on.all is None else "all", gathers_itself=False)
 
     def event_starts(self, events: Iterable[CloudEvent]) -> list[JSON]:
         """Return the inputs of the instances that *events* start, in order: arrays of events."""
-        from swf_temporal.languages.dsl.starts import inputs_of_starts  # noqa: PLC0415 - seldom needed
-
         return inputs_of_starts(self.workflow, self.program, events)
 
     def has_attribute(self, event: CloudEvent, name: str, wanted: JSON) -> bool:
         """Return True if an attribute matches the value of a filter, where a text may be a regular expression."""
-        one = Filter.__new__(Filter)
-        one.values = {name: wanted}
-        return one.fits(event)
+        return is_meant(Filter.of({name: wanted}), event, self.program)
 
     def correlation_value(self, event: CloudEvent, rule: CorrelationRule) -> JSON:
         """Return the value of the expression that a correlation is made from."""

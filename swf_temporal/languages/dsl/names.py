@@ -6,11 +6,22 @@ from typing import Final
 NAME: Final = "dsl"
 """The name of the language in records."""
 TITLE: Final = "Serverless Workflow 1.0"
+LATEST_DSL: Final = (1, 0, 3)
+"""The latest version of the language that is known."""
 FIRST_OPEN: Final = (1, 0, 3)
 """The first version of the language whose standard errors have the domain of the Open Workflow Specification."""
 _NUMBERS: Final = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 LATEST: Final = "latest"
 """The version of a workflow to run that means the latest."""
+
+
+NAME_FORM: Final = "[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?"
+"""The pattern of namespaces and names of definitions."""
+VERSION_FORM: Final = (
+    r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)"
+    r"(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(?:\+([0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*))?"
+)
+"""The pattern of semantic versions."""
 
 
 def id_of(namespace: str, name: str) -> str:

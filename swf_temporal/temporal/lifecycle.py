@@ -139,7 +139,9 @@ class Lifecycle(Part):
         elif kind in _TASKS:
             more: dict[str, JSON] = {}
             if kind is TraceKind.ERROR_CAUGHT:
-                more["error"] = _error(entry.detail.get("code"), entry.detail.get("message"))
+                more["error"] = entry.detail.get("error") or _error(
+                    entry.detail.get("code"), entry.detail.get("message")
+                )
             self._tell_task(_TASKS[kind], entry.state, at, more)
         elif kind is TraceKind.WORKFLOW_CONTINUED:
             self._hands_over = True

@@ -26,7 +26,7 @@ class _Maker(Chance):
         self.seed = seed
         self.children = [f"d{seed}-child{number}" for number in range(self.upto(2))]
         self.has_filters = self.often(0.4)
-        """Whether waits ask for more than a type: a driver of a scenario that knows types alone would deliver too much."""
+        """Whether waits ask for more than a type: a driver of a scenario, which knows types, would deliver too much."""
         self.tasks = 0
         """How many tasks there are: each has a number in its name."""
         self.calls: list[str] = []

@@ -92,6 +92,8 @@ class ListenBody(EventsFrame):
     """The values of correlation keys: those that the definition expects, and those that events fixed."""
     fits: dict[str, list[str]] = field(default_factory=dict)
     """For each event that was taken for `all`, by its number: the filters that it fits."""
+    given_back: list[str] = field(default_factory=list)
+    """The events that were given back since one was taken, since expressions do not hold for them."""
     consumed: list[JSON] = field(default_factory=list)
     """What was consumed, as the output has it."""
     pending: list[JSON] = field(default_factory=list)

@@ -221,6 +221,8 @@ class DslExecution(ExecutionBase[InstanceFrame]):
                     lane.emit(TraceKind.STATE_LEFT, plan.name)
                     return replaced.data, task.then
                 await self._work(frame, raw, lane)
+            elif frame.input is not None:
+                lane.describe_work(frame)  # extensions after the task go on
             assert frame.output is not None  # noqa: S101 - its work is done
             await self._extend(frame, frame.output.value, lane, is_after=True)
         except WorkflowFault as fault:
@@ -240,7 +242,7 @@ class DslExecution(ExecutionBase[InstanceFrame]):
                 if task.input.from_ is not None and not uses_secrets(task.input.from_, lane):
                     given = await lane.evaluate(task.input.from_, raw)
             frame.input = Value(given)
-        lane.arguments["input"] = frame.input.value
+        lane.describe_work(frame)
         timeout = self.timeout(task.timeout)
         if timeout is not None and frame.deadline is None:
             frame.deadline = self.run.time() + await lane.seconds(timeout.after, frame.input.value)
@@ -248,9 +250,8 @@ class DslExecution(ExecutionBase[InstanceFrame]):
         work = work_of(lane, frame)
         left = await lane.in_time(frame.deadline, work, lambda: TimedOut(f"task {lane.plan.name!r} timed out"))  # type: ignore[union-attr]
         output = left.data
-        described = lane.arguments["task"]
-        if isinstance(described, dict):
-            described["output"] = output
+        frame.raw_output = Value(output)
+        lane.describe_work(frame)
         if task.output is not None:
             if task.output.as_ is not None:
                 output = await lane.evaluate(task.output.as_, output)
@@ -261,6 +262,8 @@ class DslExecution(ExecutionBase[InstanceFrame]):
                 self.frame.context = await lane.evaluate(task.export.as_, output, more)
             await lane.check("exported context", task.export.schema_, self.frame.context)
         frame.output, frame.then, frame.body = Value(output), left.then, None
+        if not self.program.extensions:
+            frame.raw_output = None
 
     async def _extend(self, frame: TaskFrame, data: JSON, lane: Lane, *, is_after: bool = False) -> ListEnd | None:
         """Run the extensions before a task, or after it; return the end of one that takes the place of the task."""

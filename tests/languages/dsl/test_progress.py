@@ -46,9 +46,7 @@ EVENT = {"specversion": "1.0", "id": "1", "source": "s", "type": "t"}
 BODIES: list[Any] = [
     CallBody("do/0/a#1"),
     CallBody(arguments=Value(None), function=task(DoBody(ListFrame(1, {"n": 1})))),
-    CallBody(
-        subscription=SubscriptionFrame("s", 9.0, {"r": 1}, [1], [2], ListFrame(0, 2, task(CallBody("x#1"))), is_over=True)
-    ),
+    CallBody(subscription=SubscriptionFrame("s", 9.0, {"r": 1}, [1], [2], ListFrame(0, 2, task()), is_over=True)),
     DoBody(ListFrame(2, [1], task())),
     ForBody([1, 2], {"n": 1}, 1, ListFrame(0, None, task(WaitBody(5.0)))),
     ForkBody({0: task(CallBody("b#1"))}, {2: Value(None)}, [0], {"type": "x"}),

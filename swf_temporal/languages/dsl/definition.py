@@ -1,6 +1,7 @@
 """The `Definition` interface of DSL 1.0 definitions, for hosts and commands."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
@@ -9,7 +10,6 @@ from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON, as_text
 from swf_temporal.base.errors import UsageError
 from swf_temporal.drawing.outline import Outline
-from swf_temporal.languages.dsl.execution.calls import own_function
 from swf_temporal.languages.dsl.execution.filters import Filter, filters_of, is_plain, static_filters
 from swf_temporal.languages.dsl.model.node import Node
 from swf_temporal.languages.dsl.model.parts import DataSchema, EventStrategy
@@ -23,9 +23,9 @@ from swf_temporal.languages.dsl.model.workflow import (
     TaskBase,
     Workflow,
 )
-from swf_temporal.languages.dsl.names import id_of
-from swf_temporal.languages.dsl.outline import outline_of
+from swf_temporal.languages.dsl.names import id_of, own_function
 from swf_temporal.languages.dsl.schedules import spec_of
+from swf_temporal.languages.dsl.starts import inputs_of_starts, is_meant
 from swf_temporal.languages.metadata import attributes_of, concurrency_of
 from swf_temporal.languages.port import Concurrency, Definition, EventUse, FunctionUse, Language, Words
 from swf_temporal.languages.triggers import ConsumedEvent, CorrelationRule, EventStart
@@ -120,20 +120,18 @@ class DslDefinition(Definition):
         schedule = self.workflow.schedule
         if schedule is None or schedule.on is None:
             return None
-        events = tuple(_consumed(one, is_awaited=False) for one in filters_of(schedule.on))
+        # Their expressions see the event alone, so that they decide before there is an instance.
+        filters = [(one, {**static_filters(one), **one.expressions}) for one in filters_of(schedule.on)]
+        events = tuple(replace(_consumed(one, is_awaited=False), filters=given) for one, given in filters)
         return EventStart(events, "any" if schedule.on.all is None else "all", gathers_itself=False)
 
     def event_starts(self, events: Iterable[CloudEvent]) -> list[JSON]:
         """Return the inputs of the instances that *events* start, in order: arrays of events."""
-        from swf_temporal.languages.dsl.starts import inputs_of_starts  # noqa: PLC0415 - seldom needed
-
         return inputs_of_starts(self.workflow, self.program, events)
 
     def has_attribute(self, event: CloudEvent, name: str, wanted: JSON) -> bool:
         """Return True if an attribute matches the value of a filter, where a text may be a regular expression."""
-        one = Filter.__new__(Filter)
-        one.values = {name: wanted}
-        return one.fits(event)
+        return is_meant(Filter.of({name: wanted}), event, self.program)
 
     def correlation_value(self, event: CloudEvent, rule: CorrelationRule) -> JSON:
         """Return the value of the expression that a correlation is made from."""
@@ -174,6 +172,8 @@ class DslDefinition(Definition):
     @cached_property
     def outline(self) -> Outline:
         """Its tasks, beginning with the first."""
+        from swf_temporal.languages.dsl.outline import outline_of  # noqa: PLC0415 - not needed for loading
+
         return outline_of(self.workflow)
 
     @cached_property

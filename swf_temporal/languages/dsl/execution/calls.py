@@ -21,7 +21,7 @@ from swf_temporal.languages.dsl.model.workflow import (
     Run,
     RunTask,
 )
-from swf_temporal.languages.dsl.names import LATEST, NAME, id_of
+from swf_temporal.languages.dsl.names import LATEST, NAME, id_of, own_function
 from swf_temporal.runtime.host import FunctionCall, SecretTemplate, SubflowCall, TraceKind
 from swf_temporal.runtime.progress import Value
 
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     CallTask = CallHttp | CallOpenApi | CallGrpc | CallAsyncApi | CallMcp | CallA2A | CallFunction
 
-OF_WORKER: Final = "@default"
-"""The end of the name of a function in the default catalog, which has the functions of the worker."""
 _SCHEMES: Final = {"basic": "Basic", "bearer": "Bearer", "digest": "Digest", "oauth2": "Bearer", "oidc": "Bearer"}
 """The names of schemes in HTTP, for `$authorization`."""
 
@@ -108,12 +106,6 @@ async def _callee(task: "CallTask", data: JSON, lane: Lane) -> Callee:
                 server, callee.policy = _endpoint(given["server"])
                 callee.arguments, callee.uris = {**callee.arguments, "server": server}, ("server",)
     return callee
-
-
-def own_function(called: str) -> str | None:
-    """Return the name of the worker's own function that `name:version@default` means, if it means one."""
-    name, _, version = called.removesuffix(OF_WORKER).partition(":")
-    return name if called.endswith(OF_WORKER) and name and version else None
 
 
 def _mcp(given: Mapping[str, Any]) -> Callee:

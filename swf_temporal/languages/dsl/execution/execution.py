@@ -239,7 +239,7 @@ class DslExecution(ExecutionBase[InstanceFrame]):
     async def _work(self, frame: TaskFrame, raw: JSON, lane: Lane) -> None:
         """Take the steps of the data flow from the input of a task to its export."""
         assert lane.plan is not None  # noqa: S101 - it is the lane of a task
-        task = lane.plan.task
+        task, name = lane.plan.task, lane.plan.name
         if frame.input is None:
             frame.input = Value(await self._input(raw, lane))
             if self.frame.state == lane.path:
@@ -250,7 +250,7 @@ class DslExecution(ExecutionBase[InstanceFrame]):
             frame.deadline = self.run.time() + await lane.seconds(timeout.after, frame.input.value)
         lane.deadline = frame.deadline
         work = work_of(lane, frame)
-        left = await lane.in_time(frame.deadline, work, lambda: TimedOut(f"task {lane.plan.name!r} timed out"))  # type: ignore[union-attr]
+        left = await lane.in_time(frame.deadline, work, lambda: TimedOut(f"task {name!r} timed out"))
         output = left.data
         frame.raw_output = Value(output)
         lane.describe_work(frame)

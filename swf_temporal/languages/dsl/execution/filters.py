@@ -21,10 +21,17 @@ class Filter:
     """An event filter, by its attributes with values and those with expressions."""
 
     def __init__(self, given: EventFilter) -> None:
-        wanted: dict[str, Any] = given.with_ if isinstance(given.with_, dict) else {}
+        self._hold(given.with_ if isinstance(given.with_, dict) else {})
+        self.correlate = given.correlate
+
+    @classmethod
+    def of(cls, wanted: Mapping[str, JSON]) -> "Filter":
+        """Return a filter for events with the attributes *wanted*; without any, every event fits it."""
+        return cls(EventFilter.model_construct(with_=dict(wanted), correlate={}))
+
+    def _hold(self, wanted: Mapping[str, Any]) -> None:
         self.values = {name: value for name, value in wanted.items() if not has_expression(value)}
         self.expressions = {name: value for name, value in wanted.items() if has_expression(value)}
-        self.correlate = given.correlate
         kind = self.values.get("type")
         self.name = kind if isinstance(kind, str) else "any event"
         """The name of its events for people: their type."""
@@ -69,7 +76,7 @@ def filters_of(strategy: EventStrategy) -> list[Filter]:
     if strategy.one is not None:
         return [Filter(strategy.one)]
     given: Iterable[EventFilter] = strategy.all or strategy.any or ()
-    return [Filter(one) for one in given] or [Filter(EventFilter.model_construct(with_={}, correlate={}))]
+    return [Filter(one) for one in given] or [Filter.of({})]
 
 
 def read_event(event: CloudEvent, how: str) -> JSON:

@@ -112,7 +112,7 @@ class _Listening:
 
             kinds = [lambda event, one=one: fits(event, one) for one in filters]
             selector = EventSelector([one.name for one in filters], kinds, None)
-            found = await next_event(selector, body, lane, until=lane.deadline)
+            found = await next_event(selector, body, lane, until=lane.deadline, known=self._known(filters))
             assert found is not None  # noqa: S101 - there is no deadline
             event = found[1]
             fitting = [
@@ -129,6 +129,15 @@ class _Listening:
             body.given_back.append(_key(event))
             lane.emit(TraceKind.EVENT_GIVEN_BACK, selector.names[found[0]])
             put_back([event], lane)
+
+    def _known(self, filters: Sequence[Filter]) -> dict[str, dict[str, str]]:
+        """Return the expected values of correlation keys, by which events from elsewhere find this instance."""
+        expected = self.body.expected
+        return {
+            one.name: {name.lower(): as_text(expected[name]) for name in one.correlate if name in expected}
+            for one in filters
+            if one.correlate
+        }
 
     async def _is_meant(self, one: Filter, event: CloudEvent) -> bool:
         """Return whether the expressions of a filter hold for *event*, and its correlation values are the expected."""

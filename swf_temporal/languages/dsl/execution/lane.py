@@ -89,6 +89,15 @@ class Lane(LaneBase):
             "startedAt": moment(frame.since),
         }
 
+    def describe_work(self, frame: "TaskFrame") -> None:
+        """Let expressions see the transformed input of the task, and its raw output once it has that."""
+        assert frame.input is not None  # noqa: S101 - it has begun
+        self.arguments["input"] = frame.input.value
+        described = self.arguments["task"]
+        # In a task of an extension, it describes the task that is extended.
+        if frame.raw_output is not None and self.extended is None and isinstance(described, dict):
+            described["output"] = frame.raw_output.value
+
     # Evaluating
 
     def seen(self, more: Mapping[str, JSON] | None = None) -> dict[str, JSON]:

@@ -353,15 +353,17 @@ async def run_process(task: RunTask, frame: TaskFrame, data: JSON, lane: Lane) -
         uri, callee.of_document = _endpoint(arguments.pop("source")["endpoint"])
         callee.metadata = {"source": await lane.fill(uri, data)}
     if run.container is not None:
-        await _complete_container(run, arguments, data, lane)
+        await _complete_container(run, arguments, body, data, lane)
     return await _call(callee, body, data, lane, forget=not run.await_)
 
 
-async def _complete_container(run: Run, arguments: dict[str, Any], data: JSON, lane: Lane) -> None:
+async def _complete_container(run: Run, arguments: dict[str, Any], body: CallBody, data: JSON, lane: Lane) -> None:
     assert run.container is not None  # noqa: S101 - called for these alone
     document = lane.execution.program.workflow.document
     if run.container.name is None:
-        arguments["name"] = f"{document.name}-{lane.run.host.new_id()}.{document.namespace}-{_plan(lane).name}"
+        if body.container is None:
+            body.container = f"{document.name}-{lane.run.host.new_id()}.{document.namespace}-{_plan(lane).name}"
+        arguments["name"] = body.container
     lifetime = run.container.lifetime
     if lifetime is not None and lifetime.after is not None:
         arguments["lifetime"] = {**arguments["lifetime"], "after": await lane.seconds(lifetime.after, data)}

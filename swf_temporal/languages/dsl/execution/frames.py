@@ -35,6 +35,8 @@ class CallBody(Record):
     function: "TaskFrame | None" = None
     """The progress of this function."""
     subscription: "SubscriptionFrame | None" = None
+    container: str | None = None
+    """The name of a container that the definition does not name; when the call is made again, it is the same."""
 
 
 @dataclass(slots=True)

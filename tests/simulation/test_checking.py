@@ -121,5 +121,5 @@ def test_canonical_traces_hold_no_ids_of_events() -> None:
 
 def test_canonical_traces_hold_no_new_ids_in_texts() -> None:
     ids = ("sim-2", "7d090c3a-968e-44fc-a342-f55041f40dc1")
-    one, other = (canonical([_entry(TraceKind.ACTION_STARTED, "A", "x", name=f"run-{id_}.shop")]) for id_ in ids)
-    assert one == other != canonical([_entry(TraceKind.ACTION_STARTED, "A", "x", name="run-2.shop")])
+    one, other = (canonical([_entry(TraceKind.ACTION_STARTED, "A", "x", of=f"run-{id_}.shop")]) for id_ in ids)
+    assert one == other != canonical([_entry(TraceKind.ACTION_STARTED, "A", "x", of="run-2.shop")])

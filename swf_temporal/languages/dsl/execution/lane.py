@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from swf_temporal import __version__
 from swf_temporal.base.data import JSON
 from swf_temporal.base.durations import parse_duration
 from swf_temporal.base.errors import (
@@ -26,9 +25,6 @@ from swf_temporal.runtime.lanes import LaneBase
 if TYPE_CHECKING:
     from swf_temporal.languages.dsl.execution.execution import DslExecution
     from swf_temporal.languages.dsl.execution.frames import TaskFrame
-
-RUNTIME: dict[str, JSON] = {"name": "swf-temporal", "version": __version__, "metadata": {}}
-"""The value of `$runtime` (section "Runtime Descriptor")."""
 
 
 class Lane(LaneBase):
@@ -93,6 +89,15 @@ class Lane(LaneBase):
             "startedAt": moment(frame.since),
         }
 
+    def describe_work(self, frame: "TaskFrame") -> None:
+        """Let expressions see the transformed input of the task, and its raw output once it has that."""
+        assert frame.input is not None  # noqa: S101 - it has begun
+        self.arguments["input"] = frame.input.value
+        described = self.arguments["task"]
+        # In a task of an extension, it describes the task that is extended.
+        if frame.raw_output is not None and self.extended is None and isinstance(described, dict):
+            described["output"] = frame.raw_output.value
+
     # Evaluating
 
     def seen(self, more: Mapping[str, JSON] | None = None) -> dict[str, JSON]:
@@ -101,7 +106,7 @@ class Lane(LaneBase):
             **self.variables,
             "context": self.execution.frame.context,
             "workflow": self.execution.descriptor,
-            "runtime": RUNTIME,
+            "runtime": self.execution.runtime,
             "__now": self.run.time(),
             **self.arguments,
         }

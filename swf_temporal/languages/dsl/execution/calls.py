@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 MAX_CALLS: Final = 32
 """How deep functions of a definition can call one another. The stack is not as deep on every host."""
+_OF_SUBSCRIPTIONS: Final = ("subscription", "receipt")
+"""The arguments by which a subscription goes on: no author wrote them, and each run has its own."""
 _SCHEMES: Final = {"basic": "Basic", "bearer": "Bearer", "digest": "Digest", "oauth2": "Bearer", "oidc": "Bearer"}
 """The names of schemes in HTTP, for `$authorization`."""
 
@@ -177,7 +179,7 @@ async def _call(callee: Callee, body: CallBody, data: JSON, lane: Lane, *, forge
         arguments: JSON = request.template["arguments"]
     else:
         arguments = await lane.value(request, data)
-    lane.emit(TraceKind.ACTION_STARTED, plan.name, function=plan.name, arguments=arguments)
+    lane.emit(TraceKind.ACTION_STARTED, plan.name, function=plan.name, arguments=_told(arguments, callee))
     if body.id is None:
         body.id = run.next_id(lane.path).lstrip("/")
     call = FunctionCall(
@@ -203,6 +205,13 @@ async def _call(callee: Callee, body: CallBody, data: JSON, lane: Lane, *, forge
         return data
     lane.emit(TraceKind.ACTION_COMPLETED, plan.name, result=result)
     return result
+
+
+def _told(arguments: JSON, callee: Callee) -> JSON:
+    """Return the *arguments* that the trace shows."""
+    if not isinstance(arguments, dict) or callee.kind != "asyncapi":
+        return arguments
+    return {name: value for name, value in arguments.items() if name not in _OF_SUBSCRIPTIONS}
 
 
 def _scheme(policy: Mapping[str, Any], lane: Lane) -> JSON:

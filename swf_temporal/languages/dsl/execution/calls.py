@@ -107,7 +107,7 @@ async def _callee(task: "CallTask", data: JSON, lane: Lane) -> Callee:
             callee = Callee("a2a", {key: given[key] for key in ("method", "parameters") if key in given})
             if "agentCard" in given:
                 uri, callee.of_document = _endpoint(given["agentCard"]["endpoint"])
-                callee.metadata = {"agentCard": await lane.fill(uri, data)}
+                callee.metadata = {"agentCard": await lane.uri(uri, data)}
             if "server" in given:
                 server, callee.policy = _endpoint(given["server"])
                 callee.arguments, callee.uris = {**callee.arguments, "server": server}, ("server",)
@@ -129,7 +129,7 @@ def _mcp(given: Mapping[str, Any]) -> Callee:
 async def _describe(callee: Callee, resource: Mapping[str, Any], operation: str, data: JSON, lane: Lane) -> None:
     """Let *callee* name an *operation* of the document *resource*."""
     uri, callee.of_document = _endpoint(resource["endpoint"])
-    document = await lane.fill(uri, data)
+    document = await lane.uri(uri, data)
     callee.operation = f"{document}#{operation}" if operation else str(document)
 
 
@@ -364,7 +364,7 @@ async def run_process(task: RunTask, frame: TaskFrame, data: JSON, lane: Lane) -
     callee = Callee(kind, arguments)
     if run.script is not None and run.script.source is not None:
         uri, callee.of_document = _endpoint(arguments.pop("source")["endpoint"])
-        callee.metadata = {"source": await lane.fill(uri, data)}
+        callee.metadata = {"source": await lane.uri(uri, data)}
     if run.container is not None:
         await _complete_container(run, arguments, body, data, lane)
         callee.generated = () if run.container.name is not None else ("name",)

@@ -17,6 +17,7 @@ from swf_temporal.expressions.compiled import NOTHING, Compiled, EvaluationOutco
 from swf_temporal.expressions.guarding.deferring import Deferred
 from swf_temporal.expressions.patterns import PatternTooSlow
 from swf_temporal.languages.dsl.execution.program import TaskPlan
+from swf_temporal.languages.dsl.execution.requests import expanded
 from swf_temporal.languages.dsl.model.node import PARTS, DurationParts
 from swf_temporal.languages.dsl.model.parts import DataSchema
 from swf_temporal.runtime.host import TraceKind
@@ -134,6 +135,11 @@ class Lane(LaneBase):
     async def fill(self, template: JSON, data: JSON, more: Mapping[str, JSON] | None = None) -> JSON:
         """Return *template* with the expressions in it replaced by their values."""
         return await self.value(self.execution.program.expressions.template(template), data, more)
+
+    async def uri(self, template: str, data: JSON) -> JSON:
+        """Return a URI: the value of an expression, or a text with properties of *data* in the places of its names."""
+        found = await self.fill(template, data)
+        return expanded(template, data) if found == template and "${" not in template else found
 
     async def holds(self, condition: str, data: JSON, more: Mapping[str, JSON] | None = None) -> bool:
         """Return whether *condition* yields anything but false and null."""

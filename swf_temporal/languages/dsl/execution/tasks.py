@@ -173,7 +173,7 @@ async def error_of(task: RaiseTask, data: JSON, lane: Lane) -> WorkflowFault:
     """Return the fault of the error that *task* raises."""
     given = task.raise_.error
     error = lane.execution.program.workflow.use.errors[given] if isinstance(given, str) else given
-    problem: dict[str, JSON] = {"type": await lane.fill(error.type, data), "status": error.status}
+    problem: dict[str, JSON] = {"type": await lane.uri(error.type, data), "status": error.status}
     for name in ("title", "detail"):
         text = getattr(error, name)
         if text is not None:

@@ -30,6 +30,8 @@ class CallBody(Record):
     KIND: ClassVar[str] = "call"
     id: str | None = None
     """The id of the call that is in progress or has failed; when it is made again, the id is the same."""
+    unique: str | None = None
+    """The part of a container's name that is its own, also if the call is made again."""
     arguments: Value | None = None
     """The arguments of a function that is a task, once it has begun: what it exports does not change them."""
     function: "TaskFrame | None" = None

@@ -366,18 +366,18 @@ async def run_process(task: RunTask, frame: TaskFrame, data: JSON, lane: Lane) -
         uri, callee.of_document = _endpoint(arguments.pop("source")["endpoint"])
         callee.metadata = {"source": await lane.uri(uri, data)}
     if run.container is not None:
-        await _complete_container(run, arguments, body, data, lane)
+        await _complete_container(run, body, arguments, data, lane)
         callee.generated = () if run.container.name is not None else ("name",)
     return await _call(callee, body, data, lane, forget=not run.await_)
 
 
-async def _complete_container(run: Run, arguments: dict[str, Any], body: CallBody, data: JSON, lane: Lane) -> None:
+async def _complete_container(run: Run, body: CallBody, arguments: dict[str, Any], data: JSON, lane: Lane) -> None:
     assert run.container is not None  # noqa: S101 - called for these alone
     document = lane.execution.program.workflow.document
     if run.container.name is None:
-        if body.container is None:
-            body.container = f"{document.name}-{lane.run.host.new_id()}.{document.namespace}-{_plan(lane).name}"
-        arguments["name"] = body.container
+        if body.unique is None:
+            body.unique = lane.run.host.new_id()
+        arguments["name"] = f"{document.name}-{body.unique}.{document.namespace}-{_plan(lane).name}"
     lifetime = run.container.lifetime
     if lifetime is not None and lifetime.after is not None:
         arguments["lifetime"] = {**arguments["lifetime"], "after": await lane.seconds(lifetime.after, data)}

@@ -30,13 +30,13 @@ class CallBody(Record):
     KIND: ClassVar[str] = "call"
     id: str | None = None
     """The id of the call that is in progress or has failed; when it is made again, the id is the same."""
+    unique: str | None = None
+    """The part of a container's name that is its own, also if the call is made again."""
     arguments: Value | None = None
     """The arguments of a function that is a task, once it has begun: what it exports does not change them."""
     function: "TaskFrame | None" = None
     """The progress of this function."""
     subscription: "SubscriptionFrame | None" = None
-    container: str | None = None
-    """The name of a container that the definition does not name; when the call is made again, it is the same."""
 
 
 @dataclass(slots=True)

@@ -46,7 +46,8 @@ _TOLD: Final[tuple[tuple[str, Kind, str], ...]] = (
     ),
     (r"quarkus\.http\..*", "differs", "the page on the gateway has its settings"),
     (
-        r"quarkus\.oidc-client\.(?:.+\.)?(?:early|connection|refresh-token|access-token|max-pool|follow)[\w.-]*", "differs",
+        r"quarkus\.oidc-client\.(?:.+\.)?(?:early|connection|refresh-token|access-token|max-pool|follow)[\w.-]*",
+        "differs",
         "a token is kept until shortly before it expires",
     ),
     (
@@ -114,8 +115,7 @@ _STARTS: Final[tuple[tuple[str, str], ...]] = (
     (r"(?:.*[./])?(?:trust-?store|key-?store|ssl|tls)\b.*", "hosts:\n  NAME: {tls: {ca: ca.pem}}"),
     (
         r'quarkus\.oidc-client\."?(?!credentials|grant)([\w-]+)"?\.[\w.-]+',
-        "auth:\n  - name: {0}\n    scheme: oidc\n    properties:\n      authority: https://HOST\n"
-        "      grant: client_credentials\n      client: {{id: …, secret: '${{ $SECRETS.{0}.clientSecret }}'}}",
+        "auth:\n  - {{name: {0}, scheme: oidc, properties: {{authority: 'https://HOST', grant: client_credentials}}}}",
     ),
     (r"(?:.*/)?Retry/\w+|quarkus\.fault-tolerance\..*", "retries:\n  - {name: again, delay: PT1S, maxAttempts: 3}"),
     (r"quarkus\.rest-client\..*proxy-(?:user|password)", "export SWF_PROXY=http://USER:PASSWORD@HOST:PORT"),

@@ -1,6 +1,7 @@
 """The shapes that projects of SonataFlow have, each of a few files, with what their services get."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from swf_temporal.base.data import JSON
@@ -34,7 +35,7 @@ class Shape(NamedTuple):
     files: dict[str, Any]
     expected: dict[str, list[Got]]
     """What services get of each definition that is run."""
-    secrets: dict[str, JSON] = {}
+    secrets: Mapping[str, JSON] = MappingProxyType({})
     events: Sequence[str] = ()
     """The types of the events that it gets."""
 
@@ -60,10 +61,9 @@ def url_of(key: str, url: str) -> str:
     return f"quarkus.rest-client.{key}.url={url}\n"
 
 
-def issuing(client: str, **more: str) -> str:
+def issuing(client: str, *options: str) -> str:
     """Return properties of a client of OpenID Connect."""
-    options = {"client-id": client, **{key.replace("__", ".").replace("_", "-"): value for key, value in more.items()}}
-    return "".join(f"quarkus.oidc-client.{client}.{key}={value}\n" for key, value in options.items())
+    return "".join(f"quarkus.oidc-client.{client}.{one}\n" for one in (f"client-id={client}", *options))
 
 
 def login(key: str, scheme: str, name: str) -> str:
@@ -88,9 +88,9 @@ def both(name: str, *functions: dict[str, Any]) -> dict[str, Any]:
     """Return a definition that calls *functions*, each of its own document unless they say otherwise."""
     known = {one: {"name": one, "operation": f"{one}.yaml#send"} for one in ("one", "two")}
     known |= {one["name"]: one for one in functions}
-    return flow(name, functions=[*known.values()], states=[{"name": "Send", "type": "operation", "end": True, "actions": [
-        {"functionRef": {"refName": one, "arguments": {"order": ".order"}}} for one in known
-    ]}])  # fmt: skip
+    actions = [{"functionRef": {"refName": one, "arguments": {"order": ".order"}}} for one in known]
+    states = [{"name": "Send", "type": "operation", "actions": actions, "end": True}]
+    return flow(name, functions=[*known.values()], states=states)
 
 
 def subflows(name: str, *names: str) -> dict[str, Any]:
@@ -243,7 +243,7 @@ PROJECTS: Final[dict[str, Shape]] = {
         {
             "a__sw__yaml": calling("a"), "specs___api__yaml": openapi("/a", B, "orders"),
             "application__properties": issuing(
-                "orders", auth_server_url=f"{A}/realms/shop", credentials__secret="hidden", scopes="read,write"
+                "orders", f"auth-server-url={A}/realms/shop", "credentials.secret=hidden", "scopes=read,write"
             ),
         },
         {"a": [
@@ -258,11 +258,11 @@ PROJECTS: Final[dict[str, Shape]] = {
             "a__sw__yaml": both("a"),
             "one__yaml": openapi("/one", A, "robot"), "two__yaml": openapi("/two", B, "key", "person"),
             "application__properties": issuing(
-                "robot", auth_server_url=A, token_path="/oauth/token", discovery_enabled="false",
-                credentials__client_secret__value="hidden", credentials__client_secret__method="post",
+                "robot", f"auth-server-url={A}", "token-path=/oauth/token", "discovery-enabled=false",
+                "credentials.client-secret.value=hidden", "credentials.client-secret.method=post",
             ) + issuing(
-                "person", token_path=f"{B}/token", grant__type="password",
-                grant_options__password__username="ann", grant_options__password__password="hidden",
+                "person", f"token-path={B}/token", "grant.type=password",
+                "grant-options.password.username=ann", "grant-options.password.password=hidden",
             ) + "quarkus.openapi-generator.two_yaml.auth.key.api-key=hidden\n",
         },
         {"a": [
@@ -278,7 +278,7 @@ PROJECTS: Final[dict[str, Shape]] = {
             manifest("a", ("docs", "specs")), manifest("b", ("docs", "specs")),
             config_map("docs", api__yaml=openapi("/x", A, "shop")),
             *(config_map(f"{name}-props", application__properties=issuing(
-                "shop", token_path=f"{B}/{name}", credentials__secret=f"hidden {name}",
+                "shop", f"token-path={B}/{name}", f"credentials.secret=hidden-{name}",
             )) for name in "ab"),
         ]},
         {
@@ -390,12 +390,15 @@ PROJECTS: Final[dict[str, Shape]] = {
     ),
     "an extension names documents": Shape(
         {
-            "a__sw__yaml": {**both("a", {"name": "one", "operation": "first#send"}, {"name": "two", "operation": "second#send"}),
+            "a__sw__yaml": {
+                **both("a", {"name": "one", "operation": "first#send"}, {"name": "two", "operation": "second#send"}),
                 "extensions": [{"extensionid": "workflow-uri-definitions", "definitions": {
                     "first": "classpath:specs/api.yaml", "second": "specs/v2/api.yaml"
-                }}]},
+                }}],
+            },
             "specs___api__yaml": openapi("/x", NOWHERE, "basic"), "specs___v2___api__yaml": openapi("/y", B, "basic"),
-            "application__properties": url_of("first", A) + login("first", "basic", "ann") + login("second", "basic", "bob"),
+            "application__properties": url_of("first", A)
+            + login("first", "basic", "ann") + login("second", "basic", "bob"),
         },
         {"a": [Got("A", "/x", "ann", SENT), Got("B", "/y", "bob", SENT)]},
         {"first.basic": ANN, "second.basic": BOB},

@@ -1,4 +1,4 @@
-"""Credentials by OAuth2: the client of OpenID Connect in properties is the `auth` of the functions that need its tokens.
+"""Credentials by OAuth2: a client of OpenID Connect in properties is the `auth` of the functions that need its tokens.
 
 The name of the client is that of the security scheme in the document of a function.
 """
@@ -51,7 +51,7 @@ class Tokens:
     """The properties that are secrets, by the paths of these."""
 
 
-class _Unclear(Exception):
+class _UnclearError(Exception):
     """The properties of a client do not say how its tokens are got. The text says why."""
 
 
@@ -68,17 +68,17 @@ class _Client:
         """Return the scheme and the properties of its auth, and note in *made* what they are made of."""
         unknown = sorted(one for one in self.options if one not in _KNOWN and not _ELSEWHERE.fullmatch(one))
         if unknown:
-            raise _Unclear(f"{self.options[unknown[0]]} has no counterpart")
+            raise _UnclearError(f"{self.options[unknown[0]]} has no counterpart")
         grant = _GRANTS.get(self._said("grant.type", "client"))
         if grant is None or self._said("client-enabled", "true") != "true":
-            raise _Unclear(f"{self.options['client-enabled' if grant else 'grant.type']} has no counterpart")
+            raise _UnclearError(f"{self.options['client-enabled' if grant else 'grant.type']} has no counterpart")
         found: Tree = {**self._authority(made), "grant": grant, "client": self._client(grant, made)}
         if grant == "password":
             found["username"] = self._text(_USER, "username", made)
             found["password"] = self._text(_PASSWORD, "password", made, is_secret=True)
         scopes = [one for one in re.split(r"[\s,]+", self._said("scopes")) if one]
         if any("${" in one for one in scopes):
-            raise _Unclear(f"{self.options['scopes']} names what is not among the properties")
+            raise _UnclearError(f"{self.options['scopes']} names what is not among the properties")
         if scopes:
             found["scopes"] = scopes
         made.properties += (key for option, key in self.options.items() if option in _KNOWN)
@@ -90,7 +90,7 @@ class _Client:
             path = self._text("token-path", "tokenPath", made)
             return {"authority": self._text(where, "authority", made), "endpoints": {"token": path}}
         if self._said("discovery-enabled", "true") != "true":
-            raise _Unclear("no token-path is among the properties")
+            raise _UnclearError("no token-path is among the properties")
         return {"authority": self._text("auth-server-url", "authority", made)}
 
     def _client(self, grant: str, made: Tokens) -> Tree:
@@ -98,11 +98,11 @@ class _Client:
         option = next((one for one in (_SECRET, _VALUE, _SIGNING) if one in self.options), None)
         said = "post-jwt" if option == _SIGNING else self._said(_METHOD, "basic")
         if said not in _METHODS:
-            raise _Unclear(f"{self.options[_METHOD]} has no counterpart")
+            raise _UnclearError(f"{self.options[_METHOD]} has no counterpart")
         if option is not None:
             found["secret"] = self._text(option, "clientSecret", made, is_secret=True)
         elif grant != "password":
-            raise _Unclear("no secret of the client is among the properties")
+            raise _UnclearError("no secret of the client is among the properties")
         found["authentication"] = "none" if option is None else _METHODS[said]
         return found
 
@@ -114,7 +114,7 @@ class _Client:
         """Return the value of an option. A secret, or what only the environment knows, is *name* of the secret."""
         value = self._said(option)
         if not value:
-            raise _Unclear(f"{option} is not among the properties")
+            raise _UnclearError(f"{option} is not among the properties")
         if not is_secret and "${" not in value and "@" not in value.partition("//")[2]:
             return value
         made.secrets[self.secret, name] = self.options[option]
@@ -149,7 +149,7 @@ def authenticate(
             found = Tokens()
             try:
                 auth = client.auth(found)
-            except _Unclear as unclear:
+            except _UnclearError as unclear:
                 named[client.name] = None
                 report.inexpressible(f"{who}: the tokens of {client.name!r}: {unclear}", function, hint)
                 continue

@@ -63,8 +63,8 @@ class Services:
                     return {"token_endpoint": url.replace("/.well-known/openid-configuration", "/token")}
                 asked = parse_qs(body)
                 if "grant_type" in asked:
-                    [secret, *_] = (*asked.get("client_secret", ()), *asked.get("password", ()), login[2])
-                    return {"access_token": f"token by {secret}", "token_type": "Bearer", "expires_in": 300}
+                    secrets = asked.get("client_secret") or asked.get("password") or [login[2]]
+                    return {"access_token": f"token by {secrets[0]}", "token_type": "Bearer", "expires_in": 300}
                 return {"by": name}
 
         server = ThreadingHTTPServer(("127.0.0.1", 0), Noting)

@@ -77,7 +77,7 @@ def test_a_client_is_an_auth(
     ((URL, SECRET, "discovery-enabled=false"), "no token-path is among the properties"),
     ((URL, SECRET, "grant.type=exchange"), "quarkus.oidc-client.shop.grant.type has no counterpart"),
     ((URL, SECRET, "grant-options.client.resource=x"), "quarkus.oidc-client.shop.grant-options.client.resource has no"),
-    ((URL, SECRET, "credentials.client-secret.method=query"), "quarkus.oidc-client.shop.credentials.client-secret.method has"),
+    ((URL, SECRET, "credentials.client-secret.method=query"), "quarkus.oidc-client.shop.credentials.client"),
     ((URL, SECRET, "client-enabled=false"), "quarkus.oidc-client.shop.client-enabled has no counterpart"),
     ((URL, SECRET, "scopes=${SCOPES}"), "quarkus.oidc-client.shop.scopes names what is not among the properties"),
 ])  # fmt: skip
@@ -89,10 +89,18 @@ def test_what_does_not_say_enough_is_by_hand(options: tuple[str, ...], reason: s
     assert told == [*range(1, len(options) + 2)], "each property has a finding"
 
 
-def test_tokens_of_the_caller_are_not_replaced(tmp_path: Path) -> None:
-    passed = "quarkus.openapi-generator.api_yaml.auth.shop.token-propagation=true\n"
+@pytest.mark.parametrize(("key", "is_passed_on"), [("api_yaml", True), ("other_yaml", False)])
+def test_tokens_of_the_caller_are_not_replaced(key: str, *, is_passed_on: bool, tmp_path: Path) -> None:
+    passed = f"quarkus.openapi-generator.{key}.auth.shop.token-propagation=true\n"
     definition, _ = made(tmp_path, URL, SECRET, more=passed)
-    assert "auth" not in definition
+    assert ("auth" not in definition) is is_passed_on
+
+
+def test_a_document_elsewhere_may_need_tokens(tmp_path: Path) -> None:
+    (tmp_path / "a.sw.yaml").write_text(write_yaml(calling("a", document="https://a.example/api.yaml")))
+    (tmp_path / "application.properties").write_text(issuing("shop", URL, SECRET))
+    told = [one.message for one in migrate(tmp_path).tasks]
+    assert "function 'send': its document cannot be read here, and may ask for tokens of 'shop'" in told
 
 
 def test_an_auth_of_the_definition_stays(tmp_path: Path) -> None:

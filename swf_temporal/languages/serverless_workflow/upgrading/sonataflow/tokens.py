@@ -16,7 +16,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, chi
 from swf_temporal.text.fetching.resources import is_web
 from swf_temporal.text.origin import Fetch, ResourceError
 from swf_temporal.text.parsing import read_data
-from swf_temporal.text.properties import CREDENTIAL, document_of, named_in, resolved, spelled
+from swf_temporal.text.properties import CREDENTIAL, client_of, document_of, named_in, resolved, spelled, strategy_of
 from swf_temporal.text.round_trip import add
 
 _CLIENT: Final = re.compile(r'quarkus\.oidc-client\.("[^"]+"|[\w-]+)\.([\w.-]+)')
@@ -134,12 +134,22 @@ def authenticate(
     named: dict[str, str | None] = {}
     """The names of the auths, by clients; None if there can be none."""
     for function in children(root, "functions") if clients and isinstance(auths, list) else ():
-        schemes = {} if "authRef" in function else dict(_schemes(function, fetch))
-        asked = [one for one, kind in schemes.items() if kind in _BY_TOKEN and spelled(one) in clients]
-        if not asked or _is_passed_on(asked[0], properties):
+        document = None if "authRef" in function else document_of(called_by(function))
+        if document is None:
             continue
-        who, client = f"function {function.get('name')!r}", clients[spelled(asked[0])]
+        who = f"function {function.get('name')!r}"
         hint = "write an auth of the scheme oidc or oauth2, and its name as authRef of the function"
+        content = _content(document, fetch)
+        if content is None:
+            which = ", ".join(repr(one.name) for one in clients.values())
+            message = f"{who}: its document cannot be read here, and may ask for tokens of {which}"
+            report.inexpressible(message, function, hint)
+            continue
+        schemes = dict(_schemes(function, content))
+        asked = [one for one, kind in schemes.items() if kind in _BY_TOKEN and spelled(one) in clients]
+        if not asked or _is_passed_on(function, asked[0], properties, application):
+            continue
+        client = clients[spelled(asked[0])]
         others = [one for one, kind in schemes.items() if kind not in _BY_OTHERS and one != asked[0]]
         if others:
             message = f"{who}: its document asks for {asked[0]!r} and {others[0]!r}, and an auth would be for both"
@@ -179,27 +189,33 @@ def _clients(properties: Mapping[str, str], application: str) -> dict[str, _Clie
     }
 
 
-def _is_passed_on(scheme: str, properties: Mapping[str, str]) -> bool:
-    """Return True if the token of the caller is sent, and none is got."""
-    return any(
-        (said := CREDENTIAL.fullmatch(key)) is not None
-        and said[3] == "token-propagation"
-        and spelled(said[2].strip('"')) == spelled(scheme)
-        and value.strip() == "true"
-        for key, value in properties.items()
-    )
+def _is_passed_on(function: Tree, scheme: str, properties: Mapping[str, str], application: str) -> bool:
+    """Return True if calls of *function* send the token of the caller instead."""
+    client = client_of(called_by(function), strategy_of(properties), application)
+    for key, value in properties.items():
+        said = CREDENTIAL.fullmatch(key)
+        if client is None or said is None or said[3] != "token-propagation":
+            continue
+        is_of_scheme = spelled(said[2].strip('"')) == spelled(scheme)
+        if is_of_scheme and client.owner_under(said[1].strip('"')) and resolved(value, properties).strip() == "true":
+            return True
+    return False
 
 
-def _schemes(function: Tree, fetch: Fetch) -> Iterator[tuple[str, str]]:
+def _content(document: str, fetch: Fetch) -> Any:
+    """Return what is in a document of the project; None if that cannot be read."""
+    if is_web(document):  # what is read does not depend on the network
+        return None
+    with suppress(ResourceError, ValueError):
+        return read_data(fetch(document).content.decode("utf-8-sig", "replace"))
+    return None
+
+
+def _schemes(function: Tree, content: Any) -> Iterator[tuple[str, str]]:
     """Yield the security schemes that the operation of *function* names in its document, each with its kind."""
     call = called_by(function)
-    document, kind = document_of(call), operation_type(call.type)
-    if document is None or kind is None or is_web(document):
-        return
-    content: Any = None
-    with suppress(ResourceError, ValueError):
-        content = read_data(fetch(document).content.decode("utf-8-sig", "replace"))
-    wanted = kind.named(call.operation).get("operationId")
+    kind = operation_type(call.type)
+    wanted = None if kind is None else kind.named(call.operation).get("operationId")
     paths = _within(content, "paths")
     operations = (one for path in paths for one in _within(paths, path).values() if isinstance(one, dict))
     operation = next((one for one in operations if one.get("operationId") == wanted), None)

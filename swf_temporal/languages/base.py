@@ -119,6 +119,7 @@ class LanguageBase(ABC):
         self,
         source: Source,
         properties: Mapping[str, str],  # noqa: ARG002 - as above
+        fetch: Fetch = nothing,  # noqa: ARG002 - as above
         *,
         keeps_effects: bool = False,  # noqa: ARG002 - as above
         application: str = "",  # noqa: ARG002 - as above

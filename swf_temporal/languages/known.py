@@ -102,14 +102,19 @@ def upgrade(source: Source, to: str | None = None) -> Upgraded:
 
 
 def migrate(
-    source: Source, properties: Mapping[str, str], *, keeps_effects: bool = False, application: str = ""
+    source: Source,
+    properties: Mapping[str, str],
+    fetch: Fetch = nothing,
+    *,
+    keeps_effects: bool = False,
+    application: str = "",
 ) -> Upgraded:
     """Migrate the definition in *source*, which another runtime ran with *properties*: see `Language.migrate`."""
     try:
         root, _ = read_object(source)
     except UnreadableText as unreadable:
         raise InvalidDefinition(unreadable.problems) from None
-    return language_of(root).migrate(source, properties, keeps_effects=keeps_effects, application=application)
+    return language_of(root).migrate(source, properties, fetch, keeps_effects=keeps_effects, application=application)
 
 
 def read_pinned(source: Source) -> Checked:

@@ -3,7 +3,7 @@
 import os
 import re
 import stat
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
@@ -45,14 +45,31 @@ def check(
     check_kind("name", name, str)
     check_kind("folder", folder, Path)
     check_kind("resources", resources, Resources)
+    return _check(text, name, folder, resources)
+
+
+def _check(
+    text: str | bytes | Mapping[str, Any],
+    name: str,
+    folder: Path | None,
+    resources: Resources | None,
+    namespace: Path | None = None,
+) -> Checked:
+    """Check a definition in *folder*, which may be within that of its *namespace*."""
     if isinstance(text, bytes):
-        return _check_bytes(text, name, folder, resources)
+        try:
+            text = text.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            message = f"this is not text in UTF-8: byte {error.start} is 0x{error.object[error.start]:02X}"
+            return Checked(None, (Problem("encoding", message, Position(), file=name),))
     if resources is None and folder is not None:
         resources = Resources.from_environment(os.environ)
     source, problems = Source(_text_of(text), name), tuple[Problem, ...]()
     if resources is not None and resources.mode is not None:
         with suppress(InvalidDefinition):  # problems are reported when it is read
-            upgraded = migrate(source, _properties(resources, folder), keeps_effects=True)
+            fetch = _fetch(name, folder, resources)
+            properties = _properties(resources, folder, namespace)
+            upgraded = migrate(source, properties, fetch, keeps_effects=True)
             source, problems = Source(upgraded.text, name), upgraded.problems
     checked = read(source, _fetch(name, folder, resources))
     return replace(checked, problems=(*problems, *checked.problems)) if problems else checked
@@ -70,7 +87,7 @@ def check_file(
     check_kind("folder", folder, Path)
     check_kind("resources", resources, Resources)
     path = Path(path)
-    checked = _check_bytes(_content(path), str(path), path.parent, resources)
+    checked = _check(_content(path), str(path), path.parent, resources, folder)
     if checked.definition is None:
         return checked
     place = path.name if folder is None else path.resolve().relative_to(folder.resolve()).as_posix()
@@ -96,7 +113,7 @@ def check_url(url: str, *, resources: Resources | None = None) -> Checked:
         found = resources.fetch(url)
     except ResourceError as error:
         raise UsageError(f"the definition is at {url}, {error.reason}", error.hint) from None
-    return _check_bytes(found.content, url, None, resources)
+    return _check(found.content, url, None, resources)
 
 
 def load(
@@ -219,23 +236,27 @@ def _fetch(name: str, folder: Path | None, resources: Resources | None) -> Fetch
     return nothing if resources is None else partial(resources.fetch, base=name if is_web(name) else folder)
 
 
-def _properties(resources: Resources, folder: Path | None) -> dict[str, str]:
-    """Return the application properties in the *folder* of a definition."""
-    found = []
-    for name, profile in _PROPERTIES:
-        with suppress(ResourceError):
-            text = resources.fetch(name, folder).content.decode("utf-8-sig", "replace")
-            found.append(PropertiesText(name, text, profile=profile))
-    return in_production(found)
+def _properties(resources: Resources, folder: Path | None, namespace: Path | None) -> dict[str, str]:
+    """Return the application properties in the *folder* of a definition, or in the nearest one around it.
+
+    Folders around that of the *namespace* belong to others.
+    """
+    for place in (folder, *_around(folder, namespace)):
+        found = []
+        for name, profile in _PROPERTIES:
+            with suppress(ResourceError):
+                text = resources.fetch(name, place).content.decode("utf-8-sig", "replace")
+                found.append(PropertiesText(name, text, profile=profile))
+        if found:
+            return in_production(found)
+    return {}
 
 
-def _check_bytes(content: bytes, name: str, folder: Path | None, resources: Resources | None) -> Checked:
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        message = f"this is not text in UTF-8: byte {error.start} is 0x{error.object[error.start]:02X}"
-        return Checked(None, (Problem("encoding", message, Position(), file=name),))
-    return check(text, name=name, folder=folder, resources=resources)
+def _around(folder: Path | None, namespace: Path | None) -> Iterator[Path]:
+    """Yield the folders around *folder*, from the nearest to that of the *namespace*."""
+    if folder is not None and namespace is not None:
+        root = namespace.resolve()
+        yield from (one for one in folder.resolve().parents if one.is_relative_to(root))
 
 
 @of_definitions

@@ -415,9 +415,17 @@ class Language(Protocol):
         """
 
     def migrate(
-        self, source: Source, properties: Mapping[str, str], *, keeps_effects: bool = False, application: str = ""
+        self,
+        source: Source,
+        properties: Mapping[str, str],
+        fetch: Fetch = nothing,
+        *,
+        keeps_effects: bool = False,
+        application: str = "",
     ) -> "Upgraded":
         """Rewrite the definition in *source*, which another runtime ran with *properties*, to mean the same here.
+
+        *fetch* returns the documents that it names.
 
         Parts whose effect differs here are reported or, with *keeps_effects*, rewritten to have the original effect.
         A definition in a Kubernetes resource is extracted. With *application*, the names of its services begin with it,

@@ -46,8 +46,21 @@ _TOLD: Final[tuple[tuple[str, Kind, str], ...]] = (
     ),
     (r"quarkus\.http\..*", "differs", "the page on the gateway has its settings"),
     (
+        r"quarkus\.oidc-client\.(?:.+\.)?(?:early|connection|refresh-token|access-token|max-pool|follow)[\w.-]*",
+        "differs",
+        "a token is kept until shortly before it expires",
+    ),
+    (
+        r"quarkus\.oidc-client\.(?:.+\.)?tls\..*", "by hand",
+        "write PEM files as 'ca', 'cert' and 'key' of 'tls' under 'hosts' and the name of the host that gives tokens",
+    ),
+    (
+        r"quarkus\.oidc-client\.(?:.+\.)?proxy\..*", "by hand",
+        "write 'proxy' under 'hosts' and the name of the host that gives tokens",
+    ),
+    (
         r"quarkus\.oidc-client\..*", "by hand",
-        "let definitions that call a service by this scheme of oauth2 list SERVICE.SCHEME under 'secrets', or SCHEME",
+        "write an auth of the scheme oidc or oauth2, and its name as 'authRef' of the functions that need its tokens",
     ),
     (
         r"quarkus\.openapi-generator\.codegen\..*config-key", "by hand",
@@ -101,8 +114,8 @@ _STARTS: Final[tuple[tuple[str, str], ...]] = (
     (r"(?:kafka|mp\.messaging)\..*sasl.*", _KAFKA),
     (r"(?:.*[./])?(?:trust-?store|key-?store|ssl|tls)\b.*", "hosts:\n  NAME: {tls: {ca: ca.pem}}"),
     (
-        r"quarkus\.oidc-client\.([\w-]+)\.[\w.-]+",
-        'export SWF_SECRET_{}=\'{{"clientId": "…", "clientSecret": "…"}}\'',
+        r'quarkus\.oidc-client\."?(?!credentials|grant)([\w-]+)"?\.[\w.-]+',
+        "auth:\n  - {{name: {0}, scheme: oidc, properties: {{authority: 'https://HOST', grant: client_credentials}}}}",
     ),
     (r"(?:.*/)?Retry/\w+|quarkus\.fault-tolerance\..*", "retries:\n  - {name: again, delay: PT1S, maxAttempts: 3}"),
     (r"quarkus\.rest-client\..*proxy-(?:user|password)", "export SWF_PROXY=http://USER:PASSWORD@HOST:PORT"),

@@ -9,12 +9,13 @@ import posixpath
 import re
 import tempfile
 from collections.abc import Container, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from swf_temporal.base.errors import InvalidDefinition, Position, Problem, Severity, UsageError
 from swf_temporal.base.files import DEFINITIONS, refuse_outside
-from swf_temporal.base.function_types import environment_name
+from swf_temporal.base.function_types import environment_name, path_of
 from swf_temporal.base.strict_json import show_json
 from swf_temporal.functions.documents.local_documents import file_named
 from swf_temporal.languages.base import Upgraded
@@ -36,9 +37,9 @@ from swf_temporal.migration.owners import Called, functions_of, has_settings_of
 from swf_temporal.migration.project import project_at
 from swf_temporal.migration.report import Finding, Kind, MigratedFile, Migration, Task
 from swf_temporal.text.fetching.resources import Resources
-from swf_temporal.text.origin import Source
+from swf_temporal.text.origin import MissingResourceError, Resource, Source
 from swf_temporal.text.parsing import read_data
-from swf_temporal.text.properties import Owner, PropertiesText, in_production
+from swf_temporal.text.properties import Owner, PropertiesText, in_production, named_in
 from swf_temporal.text.yaml_text import write_yaml
 
 _NAME: Final = re.compile(r"[A-Za-z_]\w*")
@@ -115,8 +116,8 @@ class _Migrating:
         self._files = dict(project.documents)
         self._functions: list[Called] = []
         self._to_write: tuple[tuple[str, tuple[str, ...]], ...] = ()
-        self._taken: set[str] = set()
-        """The properties that are used by constants of definitions."""
+        self._taken: list[tuple[str | None, str]] = []
+        """The properties that constants and auths of definitions are made of, each with its application."""
         self._secrets: list[tuple[str | None, str, tuple[str, ...]]] = []
         """The properties that functions are given as secrets, each with its application, and the path of the secret."""
         self._unknown: dict[tuple[str, ...], str] = {}
@@ -151,7 +152,8 @@ class _Migrating:
     def _definition(self, part: Part) -> None:
         application = part.application if part.application is not None and part.application in self._apart else ""
         try:
-            upgraded = rewritten(Source(part.text, part.name), self._properties_of(part), application=application)
+            source, properties = Source(part.text, part.name), self._properties_of(part)
+            upgraded = rewritten(source, properties, partial(self._document, part), application=application)
         except InvalidDefinition as invalid:
             for one in invalid.problems:
                 line, message = one.position.line + part.line, f"{one.code}: {one.message}"
@@ -163,7 +165,7 @@ class _Migrating:
         self._note(part, upgraded)
         self._functions += functions_of(_data(upgraded.text), part.name, part.application)
         self._to_write += upgraded.to_write
-        self._taken.update(upgraded.properties)
+        self._taken += ((part.application, key) for key in upgraded.properties)
         for path, key in upgraded.secrets.items():
             if key is not None:
                 self._secrets.append((part.application, key, path))
@@ -171,6 +173,13 @@ class _Migrating:
                 self._unknown[path] = part.name
         told = [f"{one.message.partition(':')[0]}: " for one in upgraded.changes if one.kind == "inexpressible"]
         self._told[part.place] = tuple(told)
+
+    def _document(self, part: Part, uri: str) -> Resource:
+        """Return the document of the project that a definition names. Raises MissingResourceError."""
+        place = posixpath.normpath(posixpath.join(posixpath.dirname(part.place), path_of(uri).lstrip("/")))
+        if place not in self._project.documents:
+            raise MissingResourceError
+        return Resource(place, self._project.documents[place])
 
     def _properties_of(self, part: Part) -> dict[str, str]:
         """Return the properties that apply to a definition."""
@@ -197,7 +206,8 @@ class _Migrating:
             for application, key, path in self._secrets:
                 if self._project.has_properties(application, file):
                     given.setdefault(key, []).append(path)
-            made = configuration(file, meant, self._taken, self._functions, given)
+            taken = {key for application, key in self._taken if self._project.has_properties(application, file)}
+            made = configuration(file, meant, taken, self._functions, given)
             _merge(settings, {key: value for key, value in made.settings.items() if key not in SCOPES})
             self.shared.add(file, made)
             self.entangled |= made.entangled
@@ -362,8 +372,13 @@ class Sharing:
             if file.application is not None:
                 self._said.setdefault(file.application, {})
             for application, settings in self._said.items():
-                if self._project.has_properties(application, file):
+                if self._project.has_properties(application, file) and self._is_of(application, said.owner):
                     settings[said.owner.identity, said.option] = said
+
+    def _is_of(self, application: str | None, owner: Owner) -> bool:
+        """Return False if what *owner* is called says that it is another application's."""
+        others = (one for one in self._said if one is not None and one != application)
+        return not any(owner.name.startswith(named_in(one, "")) for one in others)
 
     def agreed(self) -> Iterator[Said]:
         """Yield the settings that are the same for all that have them."""

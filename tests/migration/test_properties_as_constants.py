@@ -169,16 +169,21 @@ def test_a_config_map_is_of_its_workflow(tmp_path: Path) -> None:
 
 
 def test_the_mode_reads_what_stands_beside_a_file(tmp_path: Path) -> None:
+    """Or around it, within the folder that a worker is given."""
     text = FLOW % ("", "$SECRET.a")
     (tmp_path / "application.properties").write_text("a=1")
     for folder in (tmp_path, tmp_path / "below"):
         folder.mkdir(exist_ok=True)
         (folder / "flow.sw.yaml").write_text(text)
-    there = check_file(tmp_path / "flow.sw.yaml", resources=in_mode("sonataflow"))
-    assert there.definition is not None
-    assert "$CONST.a" in there.definition.source.text
+    for there in (
+        check_file(tmp_path / "flow.sw.yaml", resources=in_mode("sonataflow")),
+        check_file(tmp_path / "below" / "flow.sw.yaml", resources=in_mode("sonataflow"), folder=tmp_path),
+    ):
+        assert there.definition is not None
+        assert "$CONST.a" in there.definition.source.text
     for other in (
         check_file(tmp_path / "below" / "flow.sw.yaml", resources=in_mode("sonataflow")),
+        check_file(tmp_path / "below" / "flow.sw.yaml", resources=in_mode("sonataflow"), folder=tmp_path / "below"),
         check(text, resources=in_mode("sonataflow")),
     ):
         assert [one.code for one in other.problems if one.severity == "error"] == ["secrets-in-expression"]

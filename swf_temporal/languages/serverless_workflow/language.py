@@ -141,12 +141,18 @@ class ServerlessWorkflow(LanguageBase):
         return upgrade(source, to or versions.PRESENT.name)
 
     def migrate(
-        self, source: Source, properties: Mapping[str, str], *, keeps_effects: bool = False, application: str = ""
+        self,
+        source: Source,
+        properties: Mapping[str, str],
+        fetch: Fetch = nothing,
+        *,
+        keeps_effects: bool = False,
+        application: str = "",
     ) -> Upgraded:
         """Rewrite the definition in *source*, which SonataFlow ran with *properties*, to mean the same here."""
         from swf_temporal.languages.serverless_workflow.upgrading.sonataflow.migrate import migrate
 
-        return migrate(source, properties, keeps_effects=keeps_effects, application=application)
+        return migrate(source, properties, fetch, keeps_effects=keeps_effects, application=application)
 
 
 LANGUAGE: Final = ServerlessWorkflow()

@@ -6,7 +6,10 @@ from typing import Final
 _EVENT_TYPE: Final = "write the type of the CloudEvents, such as 'type: com.example.order.paid'"
 _MIN_ONE: Final = "write at least one"
 _HINTS: Final[Mapping[str, str]] = {
-    "action": "write the action to run before waiting for the event, as in 'action: {functionRef: {refName: ...}}'",
+    "action": (
+        "write the action to run before waiting for the event, as in 'action: {functionRef: {refName: ...}}'; to wait "
+        "alone, write 'type: event' and 'onEvents: [{eventRefs: [EVENT], actions: []}]'"
+    ),
     "actions": f"{_MIN_ONE}, as in 'actions: [{{functionRef: {{refName: ...}}}}]'",
     "body": "write the condition, as in \"body: $.error.name eq 'TimedOut'\"",
     "branches": f"{_MIN_ONE}, each with a name and what it does",

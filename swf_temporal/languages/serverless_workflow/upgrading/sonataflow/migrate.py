@@ -15,7 +15,7 @@ from swf_temporal.languages.serverless_workflow.reading import versions
 from swf_temporal.languages.serverless_workflow.reading.versions.detection import detect
 from swf_temporal.languages.serverless_workflow.upgrading import tolerated
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
-from swf_temporal.languages.serverless_workflow.upgrading.sonataflow import effects, expressions, functions
+from swf_temporal.languages.serverless_workflow.upgrading.sonataflow import effects, expressions, functions, tokens
 from swf_temporal.languages.serverless_workflow.upgrading.sonataflow.constants import Constants
 from swf_temporal.languages.serverless_workflow.upgrading.sonataflow.expressions import expressions_of
 from swf_temporal.languages.serverless_workflow.upgrading.sonataflow.functions import called_by
@@ -31,7 +31,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.trees import (
 )
 from swf_temporal.languages.serverless_workflow.upgrading.upgrade import place, say_version
 from swf_temporal.text.located import UnreadableText
-from swf_temporal.text.origin import Source
+from swf_temporal.text.origin import Fetch, Source, nothing
 from swf_temporal.text.parsing import read_object
 from swf_temporal.text.properties import client_of, credentials_in, strategy_of
 from swf_temporal.text.round_trip import add, round_trip
@@ -280,9 +280,16 @@ _AFTER = (effects.report_differences, report_results)
 
 
 def migrate(
-    source: Source, properties: Mapping[str, str], *, keeps_effects: bool = False, application: str = ""
+    source: Source,
+    properties: Mapping[str, str],
+    fetch: Fetch = nothing,
+    *,
+    keeps_effects: bool = False,
+    application: str = "",
 ) -> Upgraded:
     """Rewrite the definition in *source*, which SonataFlow ran with *properties*, to mean the same here.
+
+    *fetch* returns the documents that it names.
 
     Parts with another effect here are reported or, with *keeps_effects*, keep their effect: the text then states that
     it is in the mode of SonataFlow. With *application*, the names of services begin with it. Raises InvalidDefinition
@@ -313,6 +320,7 @@ def migrate(
     functions.operations(document.root, report)
     functions.clients(document.root, report, properties, application)
     expressions.mark(document.root, report, constants, keeps_effects=keeps_effects)
+    issued = tokens.authenticate(document.root, report, properties, fetch, application)
     declare(document.root, report, properties, application)
     for step in _AFTER:
         step(document.root, report)
@@ -327,8 +335,8 @@ def migrate(
         version.name,
         tuple(report.changes),
         to_write,
-        constants.properties,
-        constants.secrets,
+        (*constants.properties, *issued.properties),
+        {**constants.secrets, **issued.secrets},
         problems=tuple(_warnings(source, report)) if keeps_effects else (),
     )
 

@@ -30,6 +30,7 @@ _HOLDING: tuple[tuple[type[Node], str, str], ...] = (
 )
 _MAY_BE_EMPTY = {(OperationState, "actions"), (Branch, "actions")}
 """An operation without actions is a way to filter data, and official examples use it."""
+_NOTHING_TO_REPEAT = "a state that does nothing is 'type: operation' with 'actions: []'"
 
 
 def check(context: Context) -> Iterator[Problem]:
@@ -41,11 +42,12 @@ def check(context: Context) -> Iterator[Problem]:
             if key not in node.where.keys:
                 unknown = node.where.keys.keys() - parts(type(node))
                 near = nearest(key, unknown)
-                hint = _write(key) if near is None else f"is {near!r} meant as {key!r}?"
+                hint = _write(key, kind) if near is None else f"is {near!r} meant as {key!r}?"
                 yield context.error("missing", f"{owner} has no {key}", node.where.position, hint)
             elif (kind, key) not in _MAY_BE_EMPTY:
-                yield context.error("empty-list", f"{owner}: {key} is empty", node.where.value(key), _write(key))
+                yield context.error("empty-list", f"{owner}: {key} is empty", node.where.value(key), _write(key, kind))
 
 
-def _write(key: str) -> str:
-    return hint_for_missing(key) or f"write at least one under {key}"
+def _write(key: str, kind: type[Node]) -> str:
+    hint = hint_for_missing(key) or f"write at least one under {key}"
+    return f"{hint}; {_NOTHING_TO_REPEAT}" if kind is ForeachState else hint

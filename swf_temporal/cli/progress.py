@@ -95,6 +95,7 @@ _LINES = {
     "action-completed": _Line("  ", "✓", " {name}", "green"),
     "action-skipped": _Line("  - {name} is skipped", ""),
     "action-retried": _Line("  ", "↻", " {name} is retried after {error}", "yellow"),
+    "state-retried": _Line("  ", "↻", " {name} is retried after {error}", "yellow"),
     "action-failed": _Line("  ", "✗", " {name} failed: {error}", "red"),
     "event-taken": _Line("  ← event {name} {id}", ""),
     "event-produced": _Line("  → event {name} {id}", ""),

@@ -299,7 +299,7 @@ def failure_text(workflow_id: str, fault: WorkflowFault, words: Words) -> str:
         lines.append(f"the last attempt ended with {fault.cause}")
     if fault.state and fault.catchable:
         what = "it" if fault.code == fault.name else f"its code {fault.code!r}"
-        lines.append(f"no {words.handler} of {fault.state!r} covers {what}")
+        lines.append(words.uncaught.format(handler=words.handler, state=fault.state, error=what))
     return "\n  ".join(lines)
 
 

@@ -1,6 +1,7 @@
 """The outline of a definition: its tasks with their work and transitions."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from swf_temporal.base.calendars.wording import schedule_words
@@ -89,7 +90,9 @@ def _inner(task: Task, path: str, workflow: Workflow) -> Iterator[OutlinePart]:
     """Yield the parts in *task*; what a try task does about an error is a part of its own."""
     for key, tasks in lists_of(task):
         parts = _parts(tasks, f"{path}/{key}", workflow)
-        if key != "catch/do":
+        if isinstance(task, ForkTask):
+            yield from (replace(branch, ways=()) for branch in parts)  # no branch leads to another
+        elif key != "catch/do":
             yield from parts
         elif parts and isinstance(task, TryTask):
             yield OutlinePart(path=f"{path}/catch", kind="catch", name=_caught(task), parts=parts)

@@ -1,7 +1,6 @@
 """Listening: consuming events until enough of them came (section "Listen")."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON, as_text
@@ -16,9 +15,6 @@ from swf_temporal.languages.dsl.model.workflow import ListenTask
 from swf_temporal.runtime.correlation import assigned, usable
 from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.waiting import EventSelector, next_event, put_back
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 async def run_listen(task: ListenTask, body: ListenBody, data: JSON, lane: Lane) -> JSON:
@@ -81,7 +77,8 @@ class _Listening:
         self.body.is_over = strategy.all is None or len(self.body.until) == len(self.ending)
 
     def _has_fit(self, ref: str, record: JSON) -> bool:
-        return ref in self.body.fits.get(_key(record), [])
+        assert isinstance(record, dict)  # noqa: S101 - events are recorded as objects
+        return ref in self.body.fits.get(_key(CloudEvent.from_record(record)), [])
 
     def _assign(self, ref: str, event: CloudEvent) -> None:
         """Assign *event* to a filter that has none; if there is no more to come, all are consumed as they came."""
@@ -107,12 +104,12 @@ class _Listening:
 
     async def _next(self, filters: Sequence[Filter]) -> tuple[CloudEvent, list[int]]:
         """Return the next event that fits some of *filters*, and their indexes."""
-        refused: set[tuple[str, str]] = set()
+        refused: set[str] = set()
         lane, body = self.lane, self.body
         while True:
 
             def fits(event: CloudEvent, one: Filter) -> bool:
-                return (event.source, event.id) not in refused and one.fits(event)
+                return one.fits(event) and _key(event) not in refused
 
             kinds = [lambda event, one=one: fits(event, one) for one in filters]
             selector = EventSelector([one.name for one in filters], kinds, None)
@@ -124,11 +121,11 @@ class _Listening:
             ]
             if fitting:
                 if self.needs_all:
-                    body.fits[_key(event.to_record())] = [
+                    body.fits[_key(event)] = [
                         ref for ref in self.refs if await self._is_meant(self.wanted[int(ref)], event)
                     ]
                 return event, fitting
-            refused.add((event.source, event.id))
+            refused.add(_key(event))
             lane.emit(TraceKind.EVENT_GIVEN_BACK, selector.names[found[0]])
             put_back([event], lane)
 
@@ -164,7 +161,6 @@ class _Listening:
                 self.body.fixed.append(name)
 
 
-def _key(record: "JSON | Mapping[str, JSON]") -> str:
-    """Return a text that identifies the event of a *record*."""
-    event = CloudEvent.from_record(record) if isinstance(record, dict) else None
-    return write_json([event.source, event.id]) if event is not None else ""
+def _key(event: CloudEvent) -> str:
+    """Return a text that identifies *event*: those that are sent by their name have no id, and differ in their data."""
+    return write_json([event.source, event.id] if event.id else event.to_record())

@@ -10,7 +10,6 @@ from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON, as_text
 from swf_temporal.base.errors import UsageError
 from swf_temporal.drawing.outline import Outline
-from swf_temporal.languages.dsl.execution.calls import own_function
 from swf_temporal.languages.dsl.execution.filters import Filter, filters_of, is_plain, static_filters
 from swf_temporal.languages.dsl.model.node import Node
 from swf_temporal.languages.dsl.model.parts import DataSchema, EventStrategy
@@ -24,8 +23,7 @@ from swf_temporal.languages.dsl.model.workflow import (
     TaskBase,
     Workflow,
 )
-from swf_temporal.languages.dsl.names import id_of
-from swf_temporal.languages.dsl.outline import outline_of
+from swf_temporal.languages.dsl.names import id_of, own_function
 from swf_temporal.languages.dsl.schedules import spec_of
 from swf_temporal.languages.dsl.starts import inputs_of_starts, is_meant
 from swf_temporal.languages.metadata import attributes_of, concurrency_of
@@ -174,6 +172,8 @@ class DslDefinition(Definition):
     @cached_property
     def outline(self) -> Outline:
         """Its tasks, beginning with the first."""
+        from swf_temporal.languages.dsl.outline import outline_of  # noqa: PLC0415 - not needed for loading
+
         return outline_of(self.workflow)
 
     @cached_property
@@ -315,4 +315,6 @@ def _event_use(one: Filter, *, starts: bool = False) -> EventUse:
 
 def _consumed(one: Filter, *, is_awaited: bool = True) -> ConsumedEvent:
     kind, source = _text_of(one, "type"), _text_of(one, "source")
-    return ConsumedEvent(one.name, kind, source, static_filters(one), _rules(one), is_awaited)
+    # A waiting instance is sent all events of the kind, and takes those with its values: it has no mailbox for them.
+    rules = () if is_awaited else _rules(one)
+    return ConsumedEvent(one.name, kind, source, static_filters(one), rules, is_awaited)

@@ -22,6 +22,8 @@ VERSION_FORM: Final = (
     r"(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(?:\+([0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*))?"
 )
 """The pattern of semantic versions."""
+OF_WORKER: Final = "@default"
+"""The end of the name of a function in the default catalog, which has the functions of the worker."""
 
 
 def id_of(namespace: str, name: str) -> str:
@@ -36,3 +38,9 @@ def version_numbers(dsl: str) -> tuple[int, int, int]:
     """Return the numbers of a version of the language; those of the present one if they cannot be read."""
     found = _NUMBERS.match(dsl)
     return FIRST_OPEN if found is None else (int(found[1]), int(found[2]), int(found[3]))
+
+
+def own_function(called: str) -> str | None:
+    """Return the name of the worker's own function that `name:version@default` means, if it means one."""
+    name, _, version = called.removesuffix(OF_WORKER).partition(":")
+    return name if called.endswith(OF_WORKER) and name and version else None

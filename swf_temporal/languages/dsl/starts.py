@@ -7,8 +7,9 @@ from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON, as_text
 from swf_temporal.base.errors import WorkflowFault
 from swf_temporal.base.strict_json import write_json
-from swf_temporal.expressions.compiled import is_true
-from swf_temporal.languages.dsl.execution.filters import Filter, filters_of, read_event, value_of
+from swf_temporal.expressions.compiled import NOTHING
+from swf_temporal.expressions.patterns import PatternTooSlow
+from swf_temporal.languages.dsl.execution.filters import Filter, decides, filters_of, has_patterns, read_event, value_of
 from swf_temporal.languages.dsl.model.workflow import Workflow
 from swf_temporal.runtime.correlation import Taken, assigned, usable
 
@@ -29,7 +30,10 @@ def inputs_of_starts(workflow: Workflow, program: "DslProgram", events: Iterable
 
 def is_meant(one: Filter, event: CloudEvent, program: "DslProgram") -> bool:
     """Return whether *event* fits a filter whose expressions see the event alone."""
-    if not one.fits(event):
+    try:
+        if not (one.fits(event) and has_patterns(one, event)):
+            return False
+    except PatternTooSlow:
         return False
     for name, expression in one.expressions.items():
         value = value_of(event, name)
@@ -37,8 +41,7 @@ def is_meant(one: Filter, event: CloudEvent, program: "DslProgram") -> bool:
             found: Any = program.expressions.template(expression)(value, {"__now": 0.0})
         except WorkflowFault:
             return False
-        is_condition = isinstance(found, bool) or not found
-        if not (is_true(found) if is_condition else as_text(found) == as_text(value)):
+        if not decides(None if found is NOTHING else found, value):
             return False
     return True
 

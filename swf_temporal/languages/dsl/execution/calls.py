@@ -21,16 +21,17 @@ from swf_temporal.languages.dsl.model.workflow import (
     Run,
     RunTask,
 )
-from swf_temporal.languages.dsl.names import LATEST, NAME, id_of
+from swf_temporal.languages.dsl.names import LATEST, NAME, id_of, own_function
 from swf_temporal.runtime.host import FunctionCall, SecretTemplate, SubflowCall, TraceKind
+from swf_temporal.runtime.progress import Value
 
 if TYPE_CHECKING:
     from swf_temporal.languages.dsl.execution.program import TaskPlan
 
     CallTask = CallHttp | CallOpenApi | CallGrpc | CallAsyncApi | CallMcp | CallA2A | CallFunction
 
-OF_WORKER: Final = "@default"
-"""The end of the name of a function in the default catalog, which has the functions of the worker."""
+MAX_CALLS: Final = 32
+"""How deep functions of a definition can call one another. The stack is not as deep on every host."""
 _SCHEMES: Final = {"basic": "Basic", "bearer": "Bearer", "digest": "Digest", "oauth2": "Bearer", "oidc": "Bearer"}
 """The names of schemes in HTTP, for `$authorization`."""
 
@@ -107,12 +108,6 @@ async def _callee(task: "CallTask", data: JSON, lane: Lane) -> Callee:
                 server, callee.policy = _endpoint(given["server"])
                 callee.arguments, callee.uris = {**callee.arguments, "server": server}, ("server",)
     return callee
-
-
-def own_function(called: str) -> str | None:
-    """Return the name of the worker's own function that `name:version@default` means, if it means one."""
-    name, _, version = called.removesuffix(OF_WORKER).partition(":")
-    return name if called.endswith(OF_WORKER) and name and version else None
 
 
 def _mcp(given: Mapping[str, Any]) -> Callee:
@@ -218,10 +213,17 @@ def _scheme(policy: Mapping[str, Any], lane: Lane) -> JSON:
 async def _run_function(task: CallFunction, body: CallBody, data: JSON, lane: Lane) -> JSON:
     """Run a function that is a task, on the arguments of the call or, if it has none, on the task's input."""
     plan = lane.execution.program.functions[task.call]
-    arguments = data if task.with_ is None else await lane.fill(_plan(lane).definition["with"], data)
+    inside = lane.child(plan)
+    inside.calls += 1
+    if inside.calls > MAX_CALLS:
+        raise lane.locate(
+            WorkflowFault(f"functions call one another, {task.call!r} as well, more than {MAX_CALLS} deep")
+        )
+    if body.arguments is None:
+        body.arguments = Value(data if task.with_ is None else await lane.fill(_plan(lane).definition["with"], data))
     if body.function is None:
         body.function = TaskFrame(lane.run.time())
-    output, _ = await lane.execution.run_task(body.function, arguments, lane.child(plan))
+    output, _ = await lane.execution.run_task(body.function, body.arguments.value, inside)
     body.function = None
     return output
 

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON, as_text
+from swf_temporal.base.errors import ExpressionLimitExceeded
 from swf_temporal.base.strict_json import write_json
-from swf_temporal.expressions.compiled import is_true
+from swf_temporal.expressions.patterns import PatternTooSlow
 from swf_temporal.languages.dsl.execution.calls import iterate
-from swf_temporal.languages.dsl.execution.filters import Filter, filters_of, read_event, value_of
+from swf_temporal.languages.dsl.execution.filters import Filter, decides, filters_of, has_patterns, read_event, value_of
 from swf_temporal.languages.dsl.execution.frames import ListenBody
 from swf_temporal.languages.dsl.execution.lane import Lane
 from swf_temporal.languages.dsl.model.parts import EventStrategy
@@ -77,8 +78,7 @@ class _Listening:
         self.body.is_over = strategy.all is None or len(self.body.until) == len(self.ending)
 
     def _has_fit(self, ref: str, record: JSON) -> bool:
-        assert isinstance(record, dict)  # noqa: S101 - events are recorded as objects
-        return ref in self.body.fits.get(_key(CloudEvent.from_record(record)), [])
+        return isinstance(record, dict) and ref in self.body.fits.get(_key(CloudEvent.from_record(record)), [])
 
     def _assign(self, ref: str, event: CloudEvent) -> None:
         """Assign *event* to a filter that has none; if there is no more to come, all are consumed as they came."""
@@ -104,12 +104,12 @@ class _Listening:
 
     async def _next(self, filters: Sequence[Filter]) -> tuple[CloudEvent, list[int]]:
         """Return the next event that fits some of *filters*, and their indexes."""
-        refused: set[str] = set()
         lane, body = self.lane, self.body
+        refused = set(body.given_back)
         while True:
 
             def fits(event: CloudEvent, one: Filter) -> bool:
-                return one.fits(event) and _key(event) not in refused
+                return one.fits(event) and not (refused and _key(event) in refused)
 
             kinds = [lambda event, one=one: fits(event, one) for one in filters]
             selector = EventSelector([one.name for one in filters], kinds, None)
@@ -124,8 +124,10 @@ class _Listening:
                     body.fits[_key(event)] = [
                         ref for ref in self.refs if await self._is_meant(self.wanted[int(ref)], event)
                     ]
+                body.given_back = []  # what is expected of others may have changed
                 return event, fitting
             refused.add(_key(event))
+            body.given_back.append(_key(event))
             lane.emit(TraceKind.EVENT_GIVEN_BACK, selector.names[found[0]])
             put_back([event], lane)
 
@@ -142,10 +144,14 @@ class _Listening:
         """Return whether the expressions of a filter hold for *event*, and its correlation values are the expected."""
         if not one.fits(event):
             return False
+        try:
+            if one.patterns and not await self.lane.run.evaluated(lambda: has_patterns(one, event)):
+                return False
+        except PatternTooSlow as slow:
+            raise ExpressionLimitExceeded(str(slow)) from None
         for name, expression in one.expressions.items():
             value = value_of(event, name)
-            found = await self.lane.fill(expression, value)
-            if not (is_true(found) if isinstance(found, bool) or found is None else as_text(found) == as_text(value)):
+            if not decides(await self.lane.fill(expression, value), value):
                 return False
         for name, correlation in one.correlate.items():
             found = await self.lane.evaluate(correlation.from_, event.to_json())

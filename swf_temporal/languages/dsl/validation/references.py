@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from swf_temporal.languages.dsl.execution.calls import own_function
 from swf_temporal.languages.dsl.model.node import Node
 from swf_temporal.languages.dsl.model.parts import Authentication, Credentials
 from swf_temporal.languages.dsl.model.workflow import (
@@ -17,6 +16,7 @@ from swf_temporal.languages.dsl.model.workflow import (
     TryTask,
     Workflow,
 )
+from swf_temporal.languages.dsl.names import own_function
 from swf_temporal.languages.dsl.validation.walk import Kind, Place, Report, components_in, lists_in, parts_of, places_in
 from swf_temporal.text.suggestions import did_you_mean, meant_or_known
 

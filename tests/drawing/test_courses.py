@@ -165,3 +165,17 @@ def test_a_wait_into_another_day_says_which() -> None:
 )  # fmt: skip
 def test_lengths(length: timedelta, words: str) -> None:
     assert lasted(length) == words
+
+
+def test_ways_between_tasks_in_lists() -> None:
+    """A way is taken within an iteration, also in a language whose paths have the numbers of the tasks."""
+    definition = load({
+        "document": {"dsl": "1.0.3", "namespace": "test", "name": "drawn", "version": "1.0.0"},
+        "do": [
+            {"each": {"for": {"in": "[1, 2]"}, "do": [{"first": {"set": {"a": 1}}}, {"second": {"set": {"b": 1}}}]}},
+            {"both": {"fork": {"branches": [{"left": {"set": {"l": 1}}}, {"right": {"set": {"r": 1}}}]}}},
+        ],
+    })  # fmt: skip
+    course = course_of(definition.outline, simulate(definition).trace)
+    taken = {path: times for (path, _), times in course.taken.items() if times}
+    assert taken == {"/do/0/each": 1, "/do/0/each/do/0/first": 2, "/do/0/each/do/1/second": 2, "/do/1/both": 1}

@@ -206,7 +206,7 @@ def details(definition: Definition, run: Run, entry: TraceEntry) -> str:
     if entry.kind == TraceKind.PLACE_AWAITED:
         text += f"waits for a place: {in_words(definition.id, entry.detail)}"
     else:
-        text += f"is in state **{entry.state}**" if entry.state else "is to end"
+        text += f"is in {definition.words.state} **{entry.state}**" if entry.state else "is to end"
     if entry.kind == TraceKind.EVENT_AWAITED:
         text += f", waiting for {entry.name}"
     if run.execution.metadata is not None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from swf_temporal.base.calendars.wording import schedule_words
 from swf_temporal.drawing.outline import Outline, OutlinePart, Section, Way, Work, WorkflowRef, in_a_line
+from swf_temporal.languages.dsl.execution.errors import short_type
 from swf_temporal.languages.dsl.execution.filters import filters_of
 from swf_temporal.languages.dsl.model.lists import escaped, lists_of
 from swf_temporal.languages.dsl.model.parts import EventStrategy
@@ -102,7 +103,13 @@ def _caught(task: TryTask) -> str:
     catch = task.catch
     wanted = None if catch.errors is None else catch.errors.with_
     words = (
-        [] if wanted is None else [in_a_line(value) for name, value in wanted if name != "where" and value is not None]
+        []
+        if wanted is None
+        else [
+            short_type(value) if name == "type" else in_a_line(value)
+            for name, value in wanted
+            if name != "where" and value is not None
+        ]
     )
     condition = "" if catch.when is None else f" if {in_a_line(catch.when)}"
     return f"on error {' '.join(words)}".strip() + condition

@@ -3,17 +3,23 @@
 import os
 from typing import Any
 
+import pytest
+
 from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal.client import result
-from tests.temporal.conftest import Bench
+from tests.temporal.conftest import Bench, until
 from tests.temporal.test_event_starts import event, send
 
 
-def listening(to: dict[str, Any]) -> Definition:
+def listening(*to: dict[str, Any]) -> Definition:
     document = {"dsl": "1.0.3", "namespace": "test", "version": "1.0.0"}
     document["name"] = f"listening-{os.getpid()}-{next(Bench.numbers)}"
-    return load({"document": document, "do": [{"hear": {"listen": {"to": to}}}]})
+    tasks = [
+        {f"hear{number}": {"listen": {"to": one}, "input": {"from": "$workflow.input"}}}
+        for number, one in enumerate(to)
+    ]
+    return load({"document": document, "do": tasks, "output": {"as": "."}})
 
 
 async def test_an_event_reaches_the_instance_that_expects_its_value(bench: Bench) -> None:
@@ -55,3 +61,20 @@ async def test_an_event_without_an_id_does_not_stand_for_another(bench: Bench) -
         for order in (8, 7):
             await one.signal("paid", {"order": order})
         assert await result(one) == [{"order": 7}]
+
+
+@pytest.mark.parametrize("correlated_first", [True, False])
+async def test_waits_for_one_type_differ_in_what_they_expect(bench: Bench, *, correlated_first: bool) -> None:
+    plain = {"one": {"with": {"type": "paid"}}}
+    correlated = {
+        "one": {"with": {"type": "paid"}, "correlate": {"order": {"from": ".data.order", "expect": "${ .id }"}}}
+    }
+    both = (correlated, plain) if correlated_first else (plain, correlated)
+    async with bench.worker(listening(*both)) as running:
+        one = await running.start_awaiting("paid", {"id": "1"})
+        first, second = ("1", "9") if correlated_first else ("9", "1")
+        await send(running, event("a", "paid", "bank", {"order": first}))
+        await until(lambda: one.query("status"), lambda status: status["state"].endswith("hear1"))
+        await running.awaiting(one, "paid")
+        await send(running, event("b", "paid", "bank", {"order": second}))
+        assert await result(one) == [{"order": second}]

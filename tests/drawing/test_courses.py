@@ -179,3 +179,13 @@ def test_ways_between_tasks_in_lists() -> None:
     course = course_of(definition.outline, simulate(definition).trace)
     taken = {path: times for (path, _), times in course.taken.items() if times}
     assert taken == {"/do/0/each": 1, "/do/0/each/do/0/first": 2, "/do/0/each/do/1/second": 2, "/do/1/both": 1}
+
+
+def test_the_end_of_a_workflow_within_a_list_is_not_that_of_the_list() -> None:
+    inner = [{"first": {"set": {}, "then": "end"}}, {"second": {"set": {}, "then": "exit"}}]
+    definition = load({
+        "document": {"dsl": "1.0.3", "namespace": "test", "name": "drawn", "version": "1.0.0"},
+        "do": [{"inner": {"if": ".never", "do": inner}}, {"last": {"set": {}, "then": "end"}}],
+    })  # fmt: skip
+    ends = {part.name: way.end for part in definition.outline.every_part for way in part.ways if way.to is None}
+    assert ends == {"first": "the end of all paths", "second": "end", "last": "end"}

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from swf_temporal.base.calendars.wording import schedule_words
 from swf_temporal.drawing.outline import Outline, OutlinePart, Section, Way, Work, WorkflowRef, in_a_line
@@ -80,7 +80,7 @@ def _part(
         name=one.name,
         work=tuple(_work(one.name, task, workflow.use.functions)),
         limits={} if limit is None else {"timeout": limit},
-        ways=tuple(_ways(task, following, named)),
+        ways=tuple(_ways(task, path, following, named)),
         parts=tuple(_inner(one.task, path, workflow)),
         is_concurrent=isinstance(task, ForkTask),
     )
@@ -164,23 +164,32 @@ def _listening(task: ListenTask, also: tuple[str, ...]) -> Work:
     return Work(text=words, awaits=names, also=also)
 
 
-def _ways(task: TaskBase, following: str | None, named: Mapping[str, str]) -> Iterator[Way]:
+def _ways(task: TaskBase, path: str, following: str | None, named: Mapping[str, str]) -> Iterator[Way]:
+    is_inner = path.count("/") > "/do/0/name".count("/")
+
+    def way(
+        on: Literal["completion", "condition", "default", "error"],
+        then: str | None,
+        when: str = "",
+        name: str | None = None,
+    ) -> Way:
+        return Way(on, _target(then, following, named), when, name=name, terminates=is_inner and then == "end")
+
     if isinstance(task, SwitchTask):
         has_default = False
         for one in task.switch:
             if one.case.when is None:
                 has_default = True
-                yield Way("default", _target(one.case.then, following, named), "otherwise", name=one.name)
+                yield way("default", one.case.then, "otherwise", one.name)
             else:
-                target = _target(one.case.then, following, named)
-                yield Way("condition", target, f"if {in_a_line(one.case.when)}", name=one.name)
+                yield way("condition", one.case.then, f"if {in_a_line(one.case.when)}", one.name)
         if not has_default:
-            yield Way("default", _target(task.then, following, named), "otherwise")
+            yield way("default", task.then, "otherwise")
         return
     if not isinstance(task, RaiseTask):
-        yield Way("completion", _target(task.then, following, named))
+        yield way("completion", task.then)
     if isinstance(task, TryTask) and task.catch.then is not None:
-        yield Way("error", _target(task.catch.then, following, named), "on error")
+        yield way("error", task.catch.then, "on error")
 
 
 def _target(then: str | None, following: str | None, named: Mapping[str, str]) -> str | None:

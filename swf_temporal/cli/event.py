@@ -24,7 +24,7 @@ _ELSEWHERE = {"type": "TYPE", "source": "--source", "data": "--data"}
 """The attributes of an event that have their own argument."""
 _MESSAGES = {
     "taken": "{instance} took {event}",
-    "kept": "{instance} keeps {event} until a state waits for it",
+    "kept": "{instance} keeps {event} until it is awaited",
     "duplicate": "{instance} already had {event} and did not take it again",
     "sent": "sent {event} to {instance}; no worker has answered for it",
 }

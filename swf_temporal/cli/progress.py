@@ -95,6 +95,7 @@ _LINES = {
     "action-completed": _Line("  ", "✓", " {name}", "green"),
     "action-skipped": _Line("  - {name} is skipped", ""),
     "action-retried": _Line("  ", "↻", " {name} is retried after {error}", "yellow"),
+    "state-retried": _Line("  ", "↻", " {name} is retried after {error}", "yellow"),
     "action-failed": _Line("  ", "✗", " {name} failed: {error}", "red"),
     "event-taken": _Line("  ← event {name} {id}", ""),
     "event-produced": _Line("  → event {name} {id}", ""),
@@ -130,8 +131,9 @@ def hints(workflow_id: str, status: dict[str, Any], how_to_connect: str) -> Iter
         until = f" until {wait['until']}" if "until" in wait else ""
         for event in wait["events"]:
             command = ["swf", "event", workflow_id, "--name", event["name"], "--data", "{}"]
+            kind = "" if event["type"] in (None, event["name"]) else f" of type {event['type']!r}"
             yield (
-                f"  {wait['state']} waits for event {event['name']!r} of type {event['type']!r}{until}; to send it:\n"
+                f"  {wait['state']} waits for event {event['name']!r}{kind}{until}; to send it:\n"
                 f"    {shlex.join(command)}{how_to_connect}"
             )
 

@@ -122,6 +122,9 @@ def course_of(
 class _Follower:
     def __init__(self, outline: Outline) -> None:
         self._outline = {part.path: part for part in outline.every_part}
+        holders = {inner.path: part.path for part in outline.every_part for inner in part.parts}
+        self._own = {path: path.removeprefix(holders.get(path, "")) for path in self._outline}
+        """What the path of each part adds to that of the part which it is in."""
         self._parts: dict[str, PartCourse] = {}
         self._taken: Counter[tuple[str, int]] = Counter()
         self._left: dict[str, tuple[OutlinePart, bool]] = {}
@@ -220,7 +223,7 @@ class _Follower:
         self._left[self._walk_of(entry, path)] = self._outline[path], path in self._caught
 
     def _walk_of(self, entry: TraceEntry, path: str) -> str:
-        return entry.lane.removesuffix(self._outline[path].name)
+        return entry.lane.removesuffix(self._own[path])
 
     def begin(self, entry: TraceEntry, path: str, one: PartCourse) -> None:  # noqa: ARG002 - one of `_NOTES`
         one.under_way.append(entry.name)

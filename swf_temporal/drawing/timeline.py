@@ -18,6 +18,7 @@ _SUBTITLE: Final = 900.0
 """The maximum width of the lines above a timeline."""
 _ENDS_WAIT: Final = {TraceKind.EVENT_TAKEN, TraceKind.EVENT_TIMED_OUT}
 _ENDS_CALL: Final = {TraceKind.ACTION_COMPLETED, TraceKind.ACTION_FAILED}
+_HANDLES_ERROR: Final = {TraceKind.STATE_RETRIED, TraceKind.ERROR_CAUGHT}
 _ENDS_RUN: Final[dict[TraceKind, Status]] = {
     TraceKind.WORKFLOW_COMPLETED: "done",
     TraceKind.WORKFLOW_CONTINUED: "done",
@@ -151,8 +152,10 @@ class _Recorder:
             span = self._first("call", entry) or self._first("call", entry, within=True)
             if span is not None:
                 span.retried.append(entry.at)
-        elif kind is TraceKind.ERROR_CAUGHT and entry.lane in self._states:
-            self._states[entry.lane].error = f"{entry.name}: {entry.detail['message']}"
+        elif kind in _HANDLES_ERROR:
+            self._end_within(entry, "failed")
+            if kind is TraceKind.ERROR_CAUGHT and entry.lane in self._states:
+                self._states[entry.lane].error = f"{entry.name}: {entry.detail['message']}"
         self._end_sleep(entry)
 
     def _first(self, kind: SpanKind, entry: TraceEntry, *, within: bool = False) -> Span | None:
@@ -180,12 +183,19 @@ class _Recorder:
         self._open.remove(span)
 
     def _leave(self, entry: TraceEntry) -> None:
+        self._end_within(entry, "stopped")
         state = self._states.pop(entry.lane, None)
         self._end_sleep(entry)
         for span in [one for one in self._open if _is_within(one.lane, entry.lane)]:
             self._end(span, entry.at, "stopped")
         if state is not None:
             state.ended, state.status = entry.at, "done"
+
+    def _end_within(self, entry: TraceEntry, status: Status) -> None:
+        """End the states in that of *entry* which were not left: an error ended them, or another branch was first."""
+        for lane in [one for one in self._states if one != entry.lane and _is_within(one, entry.lane)]:
+            state = self._states.pop(lane)
+            state.ended, state.status = entry.at, status
 
     def end_all(self, at: datetime, status: Status) -> None:
         for span in [*self._states.values(), *self._open]:

@@ -84,6 +84,8 @@ class Words:
     state: str = "state"
     handler: str = "handler"
     """The part of a state that handles an error."""
+    uncaught: str = "no {handler} of {state!r} covers {error}"
+    """That no handler handles the error with which an instance failed in *state*."""
     slow_call: str = "give it a timeout"
     """Advice for authors about a call that delays its instance."""
     input_schema: str = "the input schema"

@@ -481,13 +481,15 @@ class Run(Tracer):
         state: str,
         criterion: Hashable = None,
         values: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+        until: float | None = None,
     ) -> CloudEvent | None:
         """Return the next event that *accepts* accepts, or None if *deadline* comes first.
 
         *refs* are the names of the events that *state* waits for, shown in the progress of the instance. *criterion*
-        identifies *accepts*: see `Inbox.take`. *values* are the required values of attributes.
+        identifies *accepts*: see `Inbox.take`. *values* are the required values of attributes. *until* is a deadline
+        that the caller enforces, which is shown.
         """
-        awaited = Awaited(state, list(refs), deadline, values)
+        awaited = Awaited(state, list(refs), until if deadline is None else deadline, values)
         self.awaited[id(awaited)] = awaited
         if self.on_wait is not None:
             self.on_wait(awaited)

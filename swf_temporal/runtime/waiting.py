@@ -93,7 +93,7 @@ async def next_event(  # noqa: PLR0913 - what may be said of a wait, most of it 
 ) -> tuple[int, CloudEvent] | None:
     """Return the index of its kind and the next event that *selector* selects; None if *deadline* comes first.
 
-    *until* is a deadline that the caller enforces, for the trace. *known* has the required values of the correlation
+    *until* is a deadline that the caller enforces, to show it. *known* has the required values of the correlation
     keys that the caller compares itself, by kind.
     """
     run, names, criterion = lane.run, selector.names, selector.criterion
@@ -110,7 +110,7 @@ async def next_event(  # noqa: PLR0913 - what may be said of a wait, most of it 
             frame.awaited = True
             lane.emit(TraceKind.EVENT_AWAITED, ", ".join(names), **_until(until if deadline is None else deadline))
         values = _values(selector, keys, given) if selector.is_correlated else known
-        event = await run.next_event(accepts, names, deadline, lane.state_path, criterion, values)
+        event = await run.next_event(accepts, names, deadline, lane.state_path, criterion, values, until)
         if event is None:
             frame.awaited = False
             lane.emit(TraceKind.EVENT_TIMED_OUT, ", ".join(names))

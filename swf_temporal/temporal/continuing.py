@@ -206,7 +206,7 @@ def details(definition: Definition, run: Run, entry: TraceEntry) -> str:
     if entry.kind == TraceKind.PLACE_AWAITED:
         text += f"waits for a place: {in_words(definition.id, entry.detail)}"
     else:
-        text += f"is in state **{entry.state}**" if entry.state else "is to end"
+        text += f"is in {definition.words.state} **{entry.state}**" if entry.state else "is to end"
     if entry.kind == TraceKind.EVENT_AWAITED:
         text += f", waiting for {entry.name}"
     if run.execution.metadata is not None:
@@ -299,7 +299,7 @@ def failure_text(workflow_id: str, fault: WorkflowFault, words: Words) -> str:
         lines.append(f"the last attempt ended with {fault.cause}")
     if fault.state and fault.catchable:
         what = "it" if fault.code == fault.name else f"its code {fault.code!r}"
-        lines.append(f"no {words.handler} of {fault.state!r} covers {what}")
+        lines.append(words.uncaught.format(handler=words.handler, state=fault.state, error=what))
     return "\n  ".join(lines)
 
 

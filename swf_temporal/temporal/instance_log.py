@@ -123,8 +123,9 @@ class InstanceLog(Part):
                 other = f"{to.workflow_id} {to.version or ''}".rstrip()
                 self._write(logging.INFO, "continued", f"as {other}", to=to.workflow_id)
             case Ending("failed", failure=FailureError() as failure):
-                fault = fault_in(failure)
-                self._write(self._failure, "failed", in_a_line(fault), **facts_of(fault))
+                fault, definition = fault_in(failure), self.instance.definition
+                word = "state" if definition is None else definition.words.state
+                self._write(self._failure, "failed", in_a_line(fault, word), **facts_of(fault))
             case _:
                 self._write(self._usual, ending.how)
 
@@ -187,10 +188,10 @@ def facts_of(fault: WorkflowFault) -> dict[str, Any]:
     return {key: value for key, value in found.items() if value is not None}
 
 
-def in_a_line(fault: WorkflowFault) -> str:
-    """Return a one-line description of *fault*, without any data."""
+def in_a_line(fault: WorkflowFault, state: str = "state") -> str:
+    """Return a one-line description of *fault*, without any data. *state* is the language's word for a state."""
     named = fault.name if fault.code == fault.name else f"{fault.name} {fault.code}"
-    where = [f"{word} {name!r}" for word, name in (("state", fault.state), ("action", fault.action)) if name]
+    where = [f"{word} {name!r}" for word, name in ((state, fault.state), ("action", fault.action)) if name]
     message = " ".join(_without_data(fault).split())
     if len(message) > _MAX_LENGTH:
         message = message[:_MAX_LENGTH] + "…"

@@ -33,7 +33,7 @@ def _twice(on: On) -> None:
 def test_what_became_of_it(on: On) -> None:
     on("start", "twice.yaml", "-w", "e-1")
     on("status", "e-1")
-    assert on("event", "e-1", "--name", "Shipped") == (0, "", "e-1 keeps event 'Shipped' until a state waits for it\n")
+    assert on("event", "e-1", "--name", "Shipped") == (0, "", "e-1 keeps event 'Shipped' until it is awaited\n")
     paid = ["event", "-w", "e-1", "com.paid", "--source", "shop", "--attribute", "id=7"]
     code, out, err = on(*paid, "-o", "json")
     assert (code, json.loads(out)) == (0, {"id": "e-1", "event": "com.paid", "status": "taken"})

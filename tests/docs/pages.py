@@ -9,8 +9,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 PAGES = (
-    "README.md", "docs/tutorial.md", "docs/common-mistakes.md", "docs/direktiv-tutorial.md", "docs/events.md",
-    "docs/human-tasks.md", "docs/troubleshooting.md", "docs/applications.md", "docs/ci.md",
+    "README.md", "docs/tutorial.md", "docs/common-mistakes.md", "docs/direktiv-tutorial.md",
+    "docs/dsl-tutorial.md", "docs/events.md", "docs/human-tasks.md", "docs/troubleshooting.md", "docs/applications.md",
+    "docs/ci.md",
 )  # fmt: skip
 """Those that are followed step by step. Other pages show commands too: their options are looked up."""
 

@@ -60,6 +60,7 @@ SERVERS = {
     "swf worker": ("working for ", ""),
     "swf serve-function": ("http://", ""),
     "python3 receiver.py": ("receiving", ""),
+    "python3 service.py": ("serving", ""),
     "uvicorn ": ("Uvicorn running on ", ""),
     "temporal server start-dev": ("Server: ", " --port {port} --ui-port {ui_port}"),
 }
@@ -230,7 +231,7 @@ class Reader:
         started.seen(printed)
         if server not in QUIET or ready not in printed:
             self._compare(command.where, f"$ {command.typed}", command.printed, printed)
-        if server not in ("swf worker", "swf serve-function", "python3 receiver.py", "uvicorn "):
+        if server not in ("swf worker", "swf serve-function", "python3 receiver.py", "python3 service.py", "uvicorn "):
             self.terminal.type(f"export TEMPORAL_ADDRESS=localhost:{self.ports['port']}")
 
     def _look(self, block: Block) -> None:

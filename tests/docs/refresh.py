@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 from tests.docs.pages import APART, ROOT, blocks_of, of_the_checkout
-from tests.docs.reader import Comparison, reading
+from tests.docs.reader import FUNCTION, Comparison, reading
 
 
 def refresh(page: str) -> None:
@@ -30,7 +30,7 @@ def refresh(page: str) -> None:
 
 def _put(lines: list[str], compared: Comparison, ports: dict[str, int]) -> None:
     printed = compared.printed.replace(str(ports["port"]), "7233").replace(str(ports["ui_port"]), "8233")
-    printed = printed.replace(str(ports["gateway_port"]), "8080")
+    printed = printed.replace(str(ports["gateway_port"]), "8080").replace(str(ports["function_port"]), FUNCTION)
     printed = printed.replace(" --address 127.0.0.1:7233", "")
     first = int(compared.where.rpartition(":")[2])
     indent = " " * (len(lines[first - 1]) - len(lines[first - 1].lstrip()))

@@ -48,7 +48,7 @@ def _is_validated(block: Block | None) -> bool:
     return block is not None and block.text.startswith("$ swf validate")
 
 
-YAML = [(where, text) for where, text in _blocks("yaml") if "states:" in text]
+YAML = [(where, text) for where, text in _blocks("yaml") if "states:" in text or "\ndo:\n" in text]
 SCENARIOS = [(where, text) for where, text in YAML if text.startswith("scenario:")]
 DEFINITIONS = [(where, text) for where, text in YAML if not text.startswith("scenario:")]
 PROGRAMS = [(where, text) for where, text in _blocks("python") if where.startswith("docs/testing.md")]

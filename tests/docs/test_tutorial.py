@@ -10,8 +10,8 @@ from tests.docs.reader import follow_page
 @pytest.mark.temporal
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(("page", "apart"), [
-    ("tutorial", False), ("direktiv-tutorial", False), ("events", False), ("events", True), ("human-tasks", False),
-    ("troubleshooting", False), ("applications", False), ("ci", False),
+    ("tutorial", False), ("direktiv-tutorial", False), ("dsl-tutorial", False), ("events", False), ("events", True),
+    ("human-tasks", False), ("troubleshooting", False), ("applications", False), ("ci", False),
 ])  # fmt: skip
 def test_it_is_true(tmp_path: Path, page: str, *, apart: bool) -> None:
     assert follow_page(f"docs/{page}.md", tmp_path, apart=apart) > 0

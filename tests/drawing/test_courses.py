@@ -165,3 +165,27 @@ def test_a_wait_into_another_day_says_which() -> None:
 )  # fmt: skip
 def test_lengths(length: timedelta, words: str) -> None:
     assert lasted(length) == words
+
+
+def test_ways_between_tasks_in_lists() -> None:
+    """A way is taken within an iteration, also in a language whose paths have the numbers of the tasks."""
+    definition = load({
+        "document": {"dsl": "1.0.3", "namespace": "test", "name": "drawn", "version": "1.0.0"},
+        "do": [
+            {"each": {"for": {"in": "[1, 2]"}, "do": [{"first": {"set": {"a": 1}}}, {"second": {"set": {"b": 1}}}]}},
+            {"both": {"fork": {"branches": [{"left": {"set": {"l": 1}}}, {"right": {"set": {"r": 1}}}]}}},
+        ],
+    })  # fmt: skip
+    course = course_of(definition.outline, simulate(definition).trace)
+    taken = {path: times for (path, _), times in course.taken.items() if times}
+    assert taken == {"/do/0/each": 1, "/do/0/each/do/0/first": 2, "/do/0/each/do/1/second": 2, "/do/1/both": 1}
+
+
+def test_the_end_of_a_workflow_within_a_list_is_not_that_of_the_list() -> None:
+    inner = [{"first": {"set": {}, "then": "end"}}, {"second": {"set": {}, "then": "exit"}}]
+    definition = load({
+        "document": {"dsl": "1.0.3", "namespace": "test", "name": "drawn", "version": "1.0.0"},
+        "do": [{"inner": {"if": ".never", "do": inner}}, {"last": {"set": {}, "then": "end"}}],
+    })  # fmt: skip
+    ends = {part.name: way.end for part in definition.outline.every_part for way in part.ways if way.to is None}
+    assert ends == {"first": "the end of all paths", "second": "end", "last": "end"}

@@ -76,3 +76,40 @@ def test_long_texts_over_it_are_wrapped() -> None:
 
 def test_nothing_has_begun() -> None:
     assert timeline_of([], "drawn") is None
+
+
+ATTEMPTS = {
+    "document": {"dsl": "1.0.3", "namespace": "test", "name": "drawn", "version": "1.0.0"},
+    "do": [
+        {"attempts": {
+            "try": [{"work": {"call": "http", "with": {"method": "get", "endpoint": "http://test"}}}],
+            "catch": {
+                "retry": {"delay": {"seconds": 5}, "limit": {"attempt": {"count": 1}}},
+                "do": [{"giveUp": {"set": {}}}],
+            },
+        }},
+        {"race": {"fork": {"compete": True, "branches": [
+            {"quick": {"wait": {"seconds": 1}}}, {"slow": {"wait": {"hours": 1}}}]}}},
+    ],
+}  # fmt: skip
+
+
+def test_what_was_not_left_ends_with_what_it_is_in() -> None:
+    """A failed attempt ends when the next one is decided on, a branch that was too slow with its fork."""
+
+    def busy(_: object) -> object:
+        raise CallFailed(code=503, status=503, message="busy")
+
+    drawn = timeline_of(simulate(load(ATTEMPTS), functions={"work": busy}).trace, "drawn")
+    assert drawn is not None
+    told = [(row.span.name, row.span.status, row.span.ended) for row in drawn.rows if row.span.kind == "state"]
+    begun, later = drawn.began, drawn.began + timedelta(seconds=5)
+    assert told == [
+        ("attempts", "done", later),
+        ("work", "failed", begun),
+        ("work", "failed", later),
+        ("giveUp", "done", later),
+        ("race", "done", drawn.ended),
+        ("quick", "done", drawn.ended),
+        ("slow", "stopped", drawn.ended),
+    ]

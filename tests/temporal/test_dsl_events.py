@@ -53,6 +53,16 @@ async def test_events_reach_an_instance_by_patterns_and_without_a_type(bench: Be
         assert await result(one) == [2, 3]
 
 
+async def test_an_event_without_an_id_does_not_stand_for_another(bench: Bench) -> None:
+    """Events that are sent by their name alone have no id: one that does not fit is no reason to refuse the next."""
+    seventh = {"with": {"type": "paid", "data": "${ .order == 7 }"}}
+    async with bench.worker(listening({"one": seventh})) as running:
+        one = await running.start_awaiting("paid")
+        for order in (8, 7):
+            await one.signal("paid", {"order": order})
+        assert await result(one) == [{"order": 7}]
+
+
 @pytest.mark.parametrize("correlated_first", [True, False])
 async def test_waits_for_one_type_differ_in_what_they_expect(bench: Bench, *, correlated_first: bool) -> None:
     plain = {"one": {"with": {"type": "paid"}}}

@@ -314,6 +314,9 @@ async def test_input_that_inflates_to_too_much_fails_the_run(bench: Bench) -> No
 WHERE: dict[str, Any] = {"state": "Charge card", "action": "charge"}
 
 LATEST, DRAFT = Words("state", "onErrors entry"), Words("task", "onError entry")
+DSL = load({
+    "document": {"dsl": "1.0.3", "namespace": "test", "name": "ship", "version": "1.0.0"}, "do": [{"a": {"set": {}}}]
+}).words  # fmt: skip
 CASES: dict[str, tuple[WorkflowFault, str, Words]] = {
     "a call": (CallFailed("it answered 502", code=502, attempt=3, function="pay", cause="ReadError", **WHERE), """
 workflow 'orders' failed in state 'Charge card'
@@ -347,6 +350,10 @@ workflow 'orders' failed in state 'Ship'
 workflow 'orders' failed in task 'Ship'
   TimedOut: task 'Ship' took longer than it may
   no onError entry of 'Ship' covers it""", DRAFT),
+    "in the words of DSL 1.0": (CallFailed("it answered 404", code=404, state="/do/0/ship"), """
+workflow 'orders' failed in task '/do/0/ship'
+  it answered 404
+  no try task around it catches it""", DSL),
 }  # fmt: skip
 
 

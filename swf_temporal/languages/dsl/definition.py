@@ -216,7 +216,12 @@ class DslDefinition(Definition):
     def words(self) -> Words:
         """The language's words for parts of an instance, for messages."""
         return Words(
-            "task", "catch", "give its task a timeout", "input.schema", "name an authentication policy at its endpoint"
+            state="task",
+            handler="catch",
+            uncaught="no try task around it catches it",
+            slow_call="give its task a timeout",
+            input_schema="input.schema",
+            credentials="name an authentication policy at its endpoint",
         )
 
 

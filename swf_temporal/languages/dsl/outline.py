@@ -1,10 +1,12 @@
 """The outline of a definition: its tasks with their work and transitions."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal
 
 from swf_temporal.base.calendars.wording import schedule_words
 from swf_temporal.drawing.outline import Outline, OutlinePart, Section, Way, Work, WorkflowRef, in_a_line
+from swf_temporal.languages.dsl.execution.errors import short_type
 from swf_temporal.languages.dsl.execution.filters import filters_of
 from swf_temporal.languages.dsl.model.lists import escaped, lists_of
 from swf_temporal.languages.dsl.model.parts import EventStrategy
@@ -78,7 +80,7 @@ def _part(
         name=one.name,
         work=tuple(_work(one.name, task, workflow.use.functions)),
         limits={} if limit is None else {"timeout": limit},
-        ways=tuple(_ways(task, following, named)),
+        ways=tuple(_ways(task, path, following, named)),
         parts=tuple(_inner(one.task, path, workflow)),
         is_concurrent=isinstance(task, ForkTask),
     )
@@ -88,7 +90,9 @@ def _inner(task: Task, path: str, workflow: Workflow) -> Iterator[OutlinePart]:
     """Yield the parts in *task*; what a try task does about an error is a part of its own."""
     for key, tasks in lists_of(task):
         parts = _parts(tasks, f"{path}/{key}", workflow)
-        if key != "catch/do":
+        if isinstance(task, ForkTask):
+            yield from (replace(branch, ways=()) for branch in parts)  # no branch leads to another
+        elif key != "catch/do":
             yield from parts
         elif parts and isinstance(task, TryTask):
             yield OutlinePart(path=f"{path}/catch", kind="catch", name=_caught(task), parts=parts)
@@ -99,7 +103,13 @@ def _caught(task: TryTask) -> str:
     catch = task.catch
     wanted = None if catch.errors is None else catch.errors.with_
     words = (
-        [] if wanted is None else [in_a_line(value) for name, value in wanted if name != "where" and value is not None]
+        []
+        if wanted is None
+        else [
+            short_type(value) if name == "type" else in_a_line(value)
+            for name, value in wanted
+            if name != "where" and value is not None
+        ]
     )
     condition = "" if catch.when is None else f" if {in_a_line(catch.when)}"
     return f"on error {' '.join(words)}".strip() + condition
@@ -154,23 +164,32 @@ def _listening(task: ListenTask, also: tuple[str, ...]) -> Work:
     return Work(text=words, awaits=names, also=also)
 
 
-def _ways(task: TaskBase, following: str | None, named: Mapping[str, str]) -> Iterator[Way]:
+def _ways(task: TaskBase, path: str, following: str | None, named: Mapping[str, str]) -> Iterator[Way]:
+    is_inner = path.count("/") > "/do/0/name".count("/")
+
+    def way(
+        on: Literal["completion", "condition", "default", "error"],
+        then: str | None,
+        when: str = "",
+        name: str | None = None,
+    ) -> Way:
+        return Way(on, _target(then, following, named), when, name=name, terminates=is_inner and then == "end")
+
     if isinstance(task, SwitchTask):
         has_default = False
         for one in task.switch:
             if one.case.when is None:
                 has_default = True
-                yield Way("default", _target(one.case.then, following, named), "otherwise", name=one.name)
+                yield way("default", one.case.then, "otherwise", one.name)
             else:
-                target = _target(one.case.then, following, named)
-                yield Way("condition", target, f"if {in_a_line(one.case.when)}", name=one.name)
+                yield way("condition", one.case.then, f"if {in_a_line(one.case.when)}", one.name)
         if not has_default:
-            yield Way("default", _target(task.then, following, named), "otherwise")
+            yield way("default", task.then, "otherwise")
         return
     if not isinstance(task, RaiseTask):
-        yield Way("completion", _target(task.then, following, named))
+        yield way("completion", task.then)
     if isinstance(task, TryTask) and task.catch.then is not None:
-        yield Way("error", _target(task.catch.then, following, named), "on error")
+        yield way("error", task.catch.then, "on error")
 
 
 def _target(then: str | None, following: str | None, named: Mapping[str, str]) -> str | None:

@@ -78,10 +78,11 @@ def standard_type(name: str, *, is_open: bool) -> str:
 
 def is_same_type(one: str, other: str) -> bool:
     """Return whether two types of errors are equal, in whatever domain standard ones are written."""
-    return _known(one) == _known(other)
+    return short_type(one) == short_type(other)
 
 
-def _known(written: str) -> str:
+def short_type(written: str) -> str:
+    """Return the name of a standard type, in whatever domain it is written; any other type as it is written."""
     found = _STANDARD.fullmatch(written)
     return written if found is None or found["name"] not in STATUSES else found["name"]
 

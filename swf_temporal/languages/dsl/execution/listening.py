@@ -168,5 +168,5 @@ class _Listening:
 
 
 def _key(event: CloudEvent) -> str:
-    """Return a text that identifies *event*."""
-    return write_json([event.source, event.id])
+    """Return a text that identifies *event*: those that are sent by their name have no id, and differ in their data."""
+    return write_json([event.source, event.id] if event.id else event.to_record())

@@ -12,20 +12,20 @@ from tests.dsl.kit.features import KitScenario
 ROOT: Final = Path(__file__).parents[3]
 TEXTS: Final = ROOT.parent / "shared" / "spec"
 """The texts of the specification. They stand beside a development checkout, not in it."""
-FOLDERS: Final = {"dsl-1.0": "1.0", "dsl-1.0-next": "1.0, as developed further"}
+FOLDERS: Final = {"dsl-1.0": "1.0", "dsl-1.0-next": "1.0 as developed further"}
 """The folders of the texts that have a kit, and what the page calls them."""
 HOSTS: Final = ("simulation", "temporal")
-PAGE: Final = ROOT / "docs" / "conformance-dsl.md"
-REPORT: Final = ROOT / "docs" / "conformance-dsl.json"
+PAGE: Final = ROOT / "docs" / "conformance-kit.md"
+REPORT: Final = ROOT / "docs" / "conformance-kit.json"
 
-_HEAD = """# Conformance: DSL 1.0
+_HEAD = """# Conformance kit: DSL 1.0
 
 The specification has a [conformance test kit](https://github.com/serverlessworkflow/specification/tree/main/ctk) of
 features with scenarios. All of them are run unchanged, in simulation and on a Temporal server; a local server stands in
 for the public services that they call, with the same operations. The kit of the release and that of the text as it was
 developed further have the same scenarios, apart from the domain in the types of errors.
 
-[conformance-dsl.json](conformance-dsl.json) has the same results for programs. Page and report are generated:
+[conformance-kit.json](conformance-kit.json) has the same results for programs. Page and report are generated:
 `python -m tests.dsl.kit --write`.
 """
 
@@ -66,7 +66,7 @@ def page(outcomes: Sequence[Outcome]) -> str:
     parts = [_HEAD]
     for text, name in FOLDERS.items():
         of_text = [one for one in outcomes if one.text == text]
-        parts.append(f"## The kit of {name}\n\n{count(of_text)}.\n")
+        parts.append(f"## Kit of {name}\n\n{count(of_text)}.\n")
         rows = ["| feature | scenario | simulation | Temporal |", "|---|---|---|---|"]
         rows += [f"| {' | '.join(row[1:])} |" for row in table(of_text, HOSTS)]
         parts.append("\n".join(rows) + "\n")

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     CallTask = CallHttp | CallOpenApi | CallGrpc | CallAsyncApi | CallMcp | CallA2A | CallFunction
 
+MAX_CALLS: Final = 32
+"""How deep functions of a definition can call one another. The stack is not as deep on every host."""
 _SCHEMES: Final = {"basic": "Basic", "bearer": "Bearer", "digest": "Digest", "oauth2": "Bearer", "oidc": "Bearer"}
 """The names of schemes in HTTP, for `$authorization`."""
 
@@ -211,11 +213,17 @@ def _scheme(policy: Mapping[str, Any], lane: Lane) -> JSON:
 async def _run_function(task: CallFunction, body: CallBody, data: JSON, lane: Lane) -> JSON:
     """Run a function that is a task, on the arguments of the call or, if it has none, on the task's input."""
     plan = lane.execution.program.functions[task.call]
+    inside = lane.child(plan)
+    inside.calls += 1
+    if inside.calls > MAX_CALLS:
+        raise lane.locate(
+            WorkflowFault(f"functions call one another, {task.call!r} as well, more than {MAX_CALLS} deep")
+        )
     if body.arguments is None:
         body.arguments = Value(data if task.with_ is None else await lane.fill(_plan(lane).definition["with"], data))
     if body.function is None:
         body.function = TaskFrame(lane.run.time())
-    output, _ = await lane.execution.run_task(body.function, body.arguments.value, lane.child(plan))
+    output, _ = await lane.execution.run_task(body.function, body.arguments.value, inside)
     body.function = None
     return output
 

@@ -34,7 +34,7 @@ RUNTIME: dict[str, JSON] = {"name": "swf-temporal", "version": __version__, "met
 class Lane(LaneBase):
     """The path of execution of one task, or of the workflow itself."""
 
-    __slots__ = ("arguments", "deadline", "execution", "extended", "plan", "variables")
+    __slots__ = ("arguments", "calls", "deadline", "execution", "extended", "plan", "variables")
 
     def __init__(
         self,
@@ -57,24 +57,23 @@ class Lane(LaneBase):
         """When the task times out, for those who look at the instance."""
         self.arguments: dict[str, JSON] = {}
         """The arguments of the text that belong to its task: `task`, `input`, `output`."""
+        self.calls = 0
+        """How many functions of the definition it is in, each of which was called by the one before."""
 
     def child(self, plan: TaskPlan, step: str = "", variables: Mapping[str, JSON] | None = None) -> "Lane":
         """Return the lane of the task *plan* inside this one; *step* says which iteration of this one it is in."""
         own = {**self.variables, **variables} if variables else self.variables
-        return Lane(
-            self.execution,
-            plan,
-            f"{self.state_path}{plan.place}",
-            f"{self.path}{step}{plan.place}",
-            own,
-            self.branch,
-            self.extended,
-        )
+        path = f"{self.path}{step}{plan.place}"
+        lane = Lane(self.execution, plan, plan.pointer, path, own, self.branch, self.extended)
+        lane.calls = self.calls
+        return lane
 
     def extension(self) -> "Lane":
         """Return the lane of the extensions of this task: their tasks see this one as `$task`."""
         described = self.arguments["task"]
-        return Lane(self.execution, self.plan, self.state_path, self.path, self.variables, self.branch, described)
+        lane = Lane(self.execution, self.plan, self.state_path, self.path, self.variables, self.branch, described)
+        lane.calls = self.calls
+        return lane
 
     def in_branch(self, plan: TaskPlan) -> "Lane":
         """Return the lane of the branch *plan* of a fork."""

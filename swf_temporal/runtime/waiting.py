@@ -80,7 +80,7 @@ class EventSelector:
 _NO_KEYS = CorrelationKeys({})
 
 
-async def next_event(
+async def next_event(  # noqa: PLR0913 - what may be said of a wait, most of it optional
     selector: EventSelector,
     frame: WaitingFrame,
     lane: LaneBase,

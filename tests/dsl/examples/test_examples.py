@@ -11,20 +11,25 @@ from typing import Any
 import pytest
 import yaml
 
-from swf_temporal.base.errors import Severity
+from swf_temporal import simulate
+from swf_temporal.languages.known import read_part
 from swf_temporal.languages.loading import check_file
 from swf_temporal.sdk.scenarios.host import ScenarioHost, scenario_host
 from swf_temporal.simulation.scenario import Scenario, check, read_scenarios, run
+from swf_temporal.text.origin import Resource, Source
+from swf_temporal.text.parsing import read_source
 from tests.dsl.kit.report import TEXTS
 from tests.sampling import sample
 
 ENDS: dict[str, dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("ends.yaml").read_text("utf-8"))
 FILES = sorted(file for name in ("dsl-1.0", "dsl-1.0-next") for file in (TEXTS / name / "examples").glob("*.yaml"))
 LATEST = [file for file in FILES if file.parts[-3] == "dsl-1.0-next"]
-ELSEWHERE = ("call-custom-function-cataloged",)
-"""The examples that need a document from the network."""
-WARNINGS: dict[str, list[str]] = {}
-"""The codes of the warnings of examples that have any."""
+CATALOGED = "call-custom-function-cataloged"
+"""The example that needs a document from the network."""
+LOG = b"""
+do:
+  - tell: {set: {logged: '${ .level + " " + .message }'}}
+"""
 
 pytestmark = pytest.mark.spec
 
@@ -42,7 +47,7 @@ def scenario_of(file: Path, folder: Path) -> Scenario:
     return read_scenarios(written)[0]
 
 
-RUNNING = [file for file in FILES if file.stem not in ELSEWHERE]
+RUNNING = [file for file in FILES if file.stem != CATALOGED]
 
 
 def test_the_examples_are_there() -> None:
@@ -50,14 +55,32 @@ def test_the_examples_are_there() -> None:
     if not FILES:
         pytest.skip(f"the examples of DSL 1.0 are not at {TEXTS}: none of them was tried")
     assert len(LATEST) > 60
-    assert {file.stem for file in FILES} == ENDS.keys()
+    assert {file.stem for file in FILES} == ENDS.keys() | {CATALOGED}
 
 
 @pytest.mark.parametrize("file", FILES, ids=named)
 def test_loads(file: Path) -> None:
     checked = check_file(file)
-    assert [str(one) for one in checked.problems if one.severity is Severity.ERROR] == []
-    assert [one.code for one in checked.problems] == WARNINGS.get(file.stem, [])
+    assert [one.code for one in checked.problems] == (["external-forbidden"] if file.stem == CATALOGED else [])
+
+
+@pytest.mark.parametrize("file", [file for file in FILES if file.stem == CATALOGED], ids=named)
+def test_a_function_of_a_catalog_is_called(file: Path) -> None:
+    """The example that calls one runs, once it may fetch its document."""
+    asked = []
+
+    def fetch(uri: str) -> Resource:
+        asked.append(uri)
+        return Resource(uri, LOG)
+
+    source = Source(file.read_text("utf-8"), str(file))
+    root, _ = read_source(source)
+    checked = read_part(root, source, fetch)
+    assert checked.definition is not None
+    assert simulate(checked.definition).output == {"logged": "information Hello, world!"}
+    assert asked == [
+        "https://raw.githubusercontent.com/serverlessworkflow/catalog/main/functions/log/1.0.0/function.yaml"
+    ]
 
 
 @pytest.mark.parametrize("file", RUNNING, ids=named)

@@ -25,9 +25,31 @@ timeout: long
 evaluate: {language: jq, mode: strict}
 use:
   secrets: [token, login]
-  authentications: {me: {basic: {use: login}}, mine: {bearer: {token: "${ $secrets.token }"}}}
+  authentications:
+    me: {basic: {use: login}}
+    mine: {bearer: {token: "${ $secrets.token }"}}
+    digest: {digest: {username: me, password: "${ $secrets.token }"}}
+    openid: {oidc: {use: login}}
+    token: {bearer: {use: login}}
+    tls: {certificate: {use: login}}
+    oauth:
+      oauth2:
+        authority: https://example.com/{n}
+        endpoints: {token: /token, revocation: /revoke, introspection: /introspect}
+        grant: urn:ietf:params:oauth:grant-type:token-exchange
+        client: {id: me, secret: "${ $secrets.token }", assertion: jwt, authentication: private_key_jwt}
+        request: {encoding: application/json}
+        issuers: [me]
+        scopes: [api]
+        audiences: [them]
+        username: me
+        password: "${ $secrets.token }"
+        subject: {token: jwt, type: urn:ietf:params:oauth:token-type:jwt}
+        actor: {token: jwt, type: urn:ietf:params:oauth:token-type:jwt}
   catalogs: {global: {endpoint: {uri: "https://example.com/catalog"}}}
-  errors: {soldOut: {type: https://example.com/errors/sold-out, status: 400, title: "${ .n }", detail: Sold out}}
+  errors:
+    soldOut:
+      {type: https://example.com/errors/sold-out, status: 400, instance: /do, title: "${ .n }", detail: "${ .n }"}
   retries:
     often:
       when: $error.status >= 500
@@ -36,14 +58,17 @@ use:
       backoff: {exponential: {}}
       limit: {attempt: {count: 2, duration: PT1M}, duration: {hours: 1}}
       jitter: {from: {seconds: 0}, to: {milliseconds: 500}}
-  timeouts: {long: {after: {days: 1}}}
+  timeouts: {long: {after: {days: 1, minutes: 1}}}
   functions:
     double: {set: {n: "${ .n * 2 }"}, input: {schema: {document: {type: object}}}}
     remote: {call: http, with: {method: get, endpoint: https://example.com}}
   extensions:
     - log: {extend: set, when: $task.name == "a", before: [{note: {set: "${ . }"}}], after: [{note: {set: "${ . }"}}]}
 do:
-  - a: {if: .n != null, set: {n: "${ .n }", items: [{i: 1}, {i: 2}], text: "n is ${ .n }"}, export: {as: .}}
+  - a:
+      if: .n != null
+      set: {n: "${ .n }", items: [{i: 1}, {i: 2}], text: "n is ${ .n }"}
+      export: {as: ., schema: {document: {}}}
   - b: {call: double, with: {n: "${ .n }"}, output: {as: $context + .}}
   - c: {switch: [{big: {when: .n > 10, then: d}}, {small: {when: .n < 0, then: end}}, {other: {then: continue}}]}
   - d: {for: {each: one, in: .items, at: at}, while: $at < 5, do: [{e: {set: {n: "${ $one.i + $at }"}}}]}
@@ -75,21 +100,76 @@ do:
   - q: {run: {script: {language: python, code: print(1), stdin: "${ .n }"}}}
   - r:
       call: openapi
-      with: {document: {endpoint: https://example.com/api.json}, operationId: get, parameters: {n: 1}}
+      with:
+        document: {name: api, endpoint: https://example.com/api.json}
+        operationId: get
+        parameters: {n: 1}
+        authentication: {use: oauth}
+        output: raw
+        redirect: false
   - s:
       call: grpc
-      with: {proto: {endpoint: a.proto}, service: {name: S, host: localhost, port: 80}, method: M, arguments: {n: 1}}
+      with:
+        proto: {endpoint: a.proto}
+        service: {name: S, host: localhost, port: 80, authentication: {use: mine}}
+        method: M
+        arguments: {n: 1}
+        authentication: {use: mine}
   - t:
       call: asyncapi
       with:
         document: {endpoint: a.json}
         operation: o
+        authentication: {use: me}
+        server: {name: s, variables: {n: "${ .n }"}}
         subscription: {filter: "${ .n }", consume: {amount: 1, for: PT1S}, foreach: {item: message}}
   - u:
       call: mcp
       with: {method: tools/call, parameters: {name: t}, timeout: PT1S, transport: {http: {endpoint: https://e.com}}}
   - v: {call: a2a, with: {method: message/send, server: https://example.com, parameters: {message: {}}}}
-  - w: {wait: {milliseconds: 10}, then: exit}
+  - w: {wait: {milliseconds: 10}, then: x}
+  - x:
+      try: [{set: {set: {n: 1}}}]
+      catch:
+        errors: {with: {type: a, instance: /do, title: a, detail: a, details: a}}
+        exceptWhen: .never
+        retry: {backoff: {linear: {}}}
+  - y: {try: [{again: {set: {n: 1}}}], catch: {retry: {backoff: {constant: {}}}}}
+  - z:
+      call: asyncapi
+      with: {document: {endpoint: a.json}, channel: c, protocol: kafka, message: {payload: {n: 1}, headers: {n: "1"}}}
+  - aa:
+      if: .never
+      call: asyncapi
+      with: {document: {endpoint: a.json}, channel: c, subscription: {consume: {while: "${ .n }"}}}
+  - bb:
+      if: .never
+      call: asyncapi
+      with: {document: {endpoint: a.json}, channel: c, subscription: {consume: {until: "${ .n }"}}}
+  - cc:
+      call: mcp
+      with:
+        protocolVersion: "2025-06-18"
+        method: tools/list
+        client: {name: me, version: 1.0.0}
+        transport: {stdio: {command: ls, arguments: ["${ .n }"], environment: {A: "${ .n }"}}, options: {a: b}}
+  - dd: {call: mcp, with: {method: tools/list, transport: {http: {endpoint: https://e.com, headers: {a: "${ .n }"}}}}}
+  - ee:
+      run:
+        container:
+          image: alpine
+          name: "${ $task.name }"
+          command: ls
+          ports: {8080: 80}
+          volumes: {/a: /b}
+          environment: {A: "${ .n }"}
+          stdin: "${ .n }"
+          arguments: [a, "${ .n }"]
+  - ff: {run: {script: {language: js, source: {endpoint: a.js}, arguments: ["${ .n }"], environment: {A: "${ .n }"}}}}
+  - gg: {run: {shell: {command: ls, stdin: "${ .n }"}}}
+  - hh: {call: a2a, with: {method: tasks/list, agentCard: {endpoint: https://example.com/card.json}}}
+  - ii: {listen: {to: {any: [], until: {all: [{with: {type: paid}}]}}}, if: .never}
+  - jj: {listen: {to: {any: [{with: {type: paid}}], until: ". | length > 0"}}, then: exit}
 """)
 SCHEDULES: Final[list[Any]] = [
     None,

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from swf_temporal.base.data import JSON
 from swf_temporal.base.records import MalformedRecord, Record, nested
 from swf_temporal.languages.dsl.execution.frames import (
     CallBody,
@@ -42,7 +43,7 @@ def task(body: Any = None, **rest: Any) -> TaskFrame:
     return TaskFrame(1.0, body=body, **rest)
 
 
-EVENT = {"specversion": "1.0", "id": "1", "source": "s", "type": "t"}
+EVENT: JSON = {"specversion": "1.0", "id": "1", "source": "s", "type": "t"}
 BODIES: list[Any] = [
     CallBody("do/0/a#1"),
     CallBody(arguments=Value(None), function=task(DoBody(ListFrame(1, {"n": 1})))),

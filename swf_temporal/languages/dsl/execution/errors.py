@@ -67,8 +67,6 @@ _OF_CODES: Final[Mapping[str, str]] = {
     "Timeout": "timeout",
 }
 """The standard types of the faults of calls that are no failures of communication, by their codes."""
-_OF_STATUSES: Final[Mapping[int, str]] = {401: "authentication", 403: "authorization"}
-"""The standard types of other faults of calls that are no failures of communication, by the status of the service."""
 RAISED: Final = "Raised"
 """The code of an error that a definition raised."""
 
@@ -127,7 +125,7 @@ def _standard_name(fault: WorkflowFault) -> str:
         case SchemaMismatch():
             return "validation"
         case CallFailed():
-            return _OF_CODES.get(fault.code) or _OF_STATUSES.get(fault.status or 0, "communication")
+            return _OF_CODES.get(fault.code, "communication")
         case _:
             return "runtime"
 

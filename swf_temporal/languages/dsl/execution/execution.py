@@ -46,6 +46,8 @@ class DslExecution(ExecutionBase[InstanceFrame]):
             "startedAt": moment(run.started),
         }
         """The value of `$workflow` (section "Workflow Descriptor")."""
+        self.runtime: dict[str, JSON] = {"name": "swf-temporal", "version": str(run.semantics), "metadata": {}}
+        """The value of `$runtime` (section "Runtime Descriptor"). A replay by a later release has the same version."""
 
     async def concurrency_key(self) -> JSON:
         """Return the value of the key of `concurrency` in the document's metadata for the input."""

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from swf_temporal import __version__
 from swf_temporal.base.data import JSON
 from swf_temporal.base.durations import parse_duration
 from swf_temporal.base.errors import (
@@ -26,9 +25,6 @@ from swf_temporal.runtime.lanes import LaneBase
 if TYPE_CHECKING:
     from swf_temporal.languages.dsl.execution.execution import DslExecution
     from swf_temporal.languages.dsl.execution.frames import TaskFrame
-
-RUNTIME: dict[str, JSON] = {"name": "swf-temporal", "version": __version__, "metadata": {}}
-"""The value of `$runtime` (section "Runtime Descriptor")."""
 
 
 class Lane(LaneBase):
@@ -110,7 +106,7 @@ class Lane(LaneBase):
             **self.variables,
             "context": self.execution.frame.context,
             "workflow": self.execution.descriptor,
-            "runtime": RUNTIME,
+            "runtime": self.execution.runtime,
             "__now": self.run.time(),
             **self.arguments,
         }

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON, as_text
+from swf_temporal.base.errors import ExpressionLimitExceeded
 from swf_temporal.base.strict_json import write_json
-from swf_temporal.expressions.compiled import is_true
+from swf_temporal.expressions.patterns import PatternTooSlow
 from swf_temporal.languages.dsl.execution.calls import iterate
-from swf_temporal.languages.dsl.execution.filters import Filter, filters_of, read_event, value_of
+from swf_temporal.languages.dsl.execution.filters import Filter, decides, filters_of, has_patterns, read_event, value_of
 from swf_temporal.languages.dsl.execution.frames import ListenBody
 from swf_temporal.languages.dsl.execution.lane import Lane
 from swf_temporal.languages.dsl.model.parts import EventStrategy
@@ -143,10 +144,14 @@ class _Listening:
         """Return whether the expressions of a filter hold for *event*, and its correlation values are the expected."""
         if not one.fits(event):
             return False
+        try:
+            if one.patterns and not await self.lane.run.evaluated(lambda: has_patterns(one, event)):
+                return False
+        except PatternTooSlow as slow:
+            raise ExpressionLimitExceeded(str(slow)) from None
         for name, expression in one.expressions.items():
             value = value_of(event, name)
-            found = await self.lane.fill(expression, value)
-            if not (is_true(found) if isinstance(found, bool) or found is None else as_text(found) == as_text(value)):
+            if not decides(await self.lane.fill(expression, value), value):
                 return False
         for name, correlation in one.correlate.items():
             found = await self.lane.evaluate(correlation.from_, event.to_json())

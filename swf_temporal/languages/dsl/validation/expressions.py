@@ -8,11 +8,10 @@ from swf_temporal.base.errors import Position
 from swf_temporal.expressions.compiled import BadExpression, Compiled
 from swf_temporal.expressions.js import EngineMissing
 from swf_temporal.expressions.targets import members
-from swf_temporal.languages.dsl.execution.program import variables_of
 from swf_temporal.languages.dsl.expressions import ARGUMENTS, RuntimeExpressions
 from swf_temporal.languages.dsl.model.workflow import Workflow
 from swf_temporal.languages.dsl.validation.fields import Field, fields_of
-from swf_temporal.languages.dsl.validation.walk import Report
+from swf_temporal.languages.dsl.validation.walk import Report, Walk
 from swf_temporal.languages.expression_hints import hint_for_syntax, hint_for_variable
 from swf_temporal.text.origin import Source
 from swf_temporal.text.suggestions import meant_or_known
@@ -35,11 +34,11 @@ _ALLOWED: Final = (
 _JS_MEMBER: Final = re.compile(r"\$secrets(?:\.([A-Za-z_]\w*)|\[\s*[\"']([^\"']+)[\"']\s*\])")
 
 
-def check_expressions(workflow: Workflow, report: Report) -> None:
-    """Add the problems of the expressions in *workflow*."""
-    fields = list(fields_of(workflow))
+def check_expressions(walk: Walk, report: Report) -> None:
+    """Add the problems of the expressions in a definition."""
+    workflow, fields = walk.workflow, list(fields_of(walk))
     # A retry policy that no task uses is written for the usual name of an error.
-    evaluate, variables = workflow.evaluate, variables_of(workflow) | {"error"}
+    evaluate, variables = workflow.evaluate, walk.variables | {"error"}
     is_loose = evaluate.mode == "loose"
     try:
         expressions = RuntimeExpressions(
@@ -87,7 +86,9 @@ def _syntax(field: Field, error: BadExpression, known: frozenset[str], report: R
         or hint_for_syntax(error.message, field.text, is_marked="${" in field.text, is_target=False)
     )
     position = _at(field, error.offset, report.source)
-    report.error("expression-syntax", message, position, hint or "correct the expression")
+    if hint is None:
+        hint = "write what closes it, '}'" if "is not closed" in error.message else "correct the expression"
+    report.error("expression-syntax", message, position, hint)
 
 
 def _at(field: Field, offset: int | None, source: Source) -> Position:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from swf_temporal.base.errors import Position
-from swf_temporal.languages.dsl.execution.program import variables_of
 from swf_temporal.languages.dsl.expressions import ARGUMENTS
 from swf_temporal.languages.dsl.model.node import Node
 from swf_temporal.languages.dsl.model.parts import (
@@ -47,9 +46,8 @@ from swf_temporal.languages.dsl.model.workflow import (
     TaskBase,
     TryTask,
     WaitTask,
-    Workflow,
 )
-from swf_temporal.languages.dsl.validation.walk import Place, attribute, components_in, iterator_of, places_in
+from swf_temporal.languages.dsl.validation.walk import Place, Walk, attribute, components_in, iterator_of
 from swf_temporal.languages.metadata import CONCURRENCY, SEARCH_ATTRIBUTES
 from swf_temporal.text.located import Array, Object
 
@@ -158,17 +156,17 @@ class _Fields:
             self.found.append(Field(self.owner, words, text, position, known, is_whole, has_secrets=secrets))
 
 
-def fields_of(workflow: Workflow) -> Iterator[Field]:
-    """Yield all fields of *workflow* that may hold expressions."""
-    yield from _of_workflow(workflow)
-    for place in places_in(workflow):
+def fields_of(walk: Walk) -> Iterator[Field]:
+    """Yield all fields of a definition that may hold expressions."""
+    yield from _of_workflow(walk)
+    for place in walk.places:
         fields = _Fields(place.owner)
-        _of_task(fields, place, workflow.use.functions)
+        _of_task(fields, place, walk.workflow.use.functions)
         yield from fields.found
 
 
-def _of_workflow(workflow: Workflow) -> Iterator[Field]:
-    anything = ARGUMENTS.union(variables_of(workflow)) - {"secrets"}
+def _of_workflow(walk: Walk) -> Iterator[Field]:
+    workflow, anything = walk.workflow, ARGUMENTS.union(walk.variables) - {"secrets"}
     fields = _Fields("the workflow")
     fields.expression(workflow.input, "from", _ALWAYS - {"context"})
     fields.expression(workflow.output, "as", _ALWAYS)
@@ -194,7 +192,7 @@ def _of_workflow(workflow: Workflow) -> Iterator[Field]:
     for one in workflow.use.extensions:
         fields = _Fields(f"extension {one.name!r}")
         known = _BEFORE if one.extension.before else _WITHIN
-        fields.expression(one.extension, "when", known | variables_of(workflow))
+        fields.expression(one.extension, "when", known | walk.variables)
         yield from fields.found
 
 

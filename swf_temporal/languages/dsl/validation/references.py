@@ -17,16 +17,16 @@ from swf_temporal.languages.dsl.model.workflow import (
     Workflow,
 )
 from swf_temporal.languages.dsl.names import own_function
-from swf_temporal.languages.dsl.validation.walk import Kind, Place, Report, components_in, lists_in, parts_of, places_in
+from swf_temporal.languages.dsl.validation.walk import Kind, Place, Report, Walk, components_in, parts_of
 from swf_temporal.text.suggestions import did_you_mean, meant_or_known
 
 DIRECTIVES: Final = ("continue", "exit", "end")
 _DURATION: Final = re.compile(r"P\w+|\$\{.*", re.DOTALL)
 
 
-def check_references(workflow: Workflow, report: Report, missing: Iterable[str]) -> None:
-    """Add the problems of the names in *workflow*; functions that are *missing* are reported already."""
-    places = list(places_in(workflow))
+def check_references(walk: Walk, report: Report, missing: Iterable[str]) -> None:
+    """Add the problems of the names in a definition; functions that are *missing* are reported already."""
+    workflow, places = walk.workflow, walk.places
     names = {place.name for place in places if place.kind is not Kind.FUNCTIONS}
     for place in places:
         _targets(place, names, report)
@@ -34,7 +34,7 @@ def check_references(workflow: Workflow, report: Report, missing: Iterable[str])
     _timeout("the workflow", workflow, workflow, report)
     for owner, component in components_in(workflow):
         _authentications(owner, component, workflow, report)
-    for one in lists_in(workflow):
+    for one in walk.lists:
         _duplicates(one.tasks, report)
         if one.kind is Kind.LIST:
             _unreachable(one.tasks, report)

@@ -61,7 +61,7 @@ from swf_temporal.languages.dsl.model.workflow import (
 )
 from swf_temporal.languages.dsl.names import LATEST, LATEST_DSL, NAME_FORM, VERSION_FORM
 from swf_temporal.languages.dsl.schedules import compiled
-from swf_temporal.languages.dsl.validation.walk import Report, attribute, components_in, parts_of, places_in
+from swf_temporal.languages.dsl.validation.walk import Report, Walk, attribute, components_in, parts_of
 from swf_temporal.languages.metadata_rules import MetadataRules
 from swf_temporal.text.located import Array, Object, plain
 from swf_temporal.text.model_errors import describe_value
@@ -122,12 +122,13 @@ _DURATIONS: Final[Mapping[type[Node], tuple[str, ...]]] = {
 }
 
 
-def check_values(workflow: Workflow, report: Report) -> None:
-    """Add the problems of the values in *workflow*."""
+def check_values(walk: Walk, report: Report) -> None:
+    """Add the problems of the values in a definition."""
+    workflow = walk.workflow
     _Values("the workflow", workflow, report).check(workflow)
     for owner, component in components_in(workflow):
         _Values(owner, workflow, report).check(component)
-    for place in places_in(workflow):
+    for place in walk.places:
         _Values(place.owner, workflow, report).check(place.task)
 
 

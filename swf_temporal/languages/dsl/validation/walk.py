@@ -84,29 +84,35 @@ class TaskList:
     variables: frozenset[str]
 
 
-def lists_in(workflow: Workflow) -> Iterator[TaskList]:
-    """Yield all lists of tasks, each before those in it.
+class Walk:
+    """The tasks of a definition, found once for all rules."""
 
-    A task of a function or an extension may be in any loop: it may see the variables of all of them.
-    """
-    everything = frozenset(variables_of(workflow))
-    yield from _with_inner(TaskList(workflow.do, Kind.LIST, frozenset()))
-    for function in workflow.use.functions.values():
-        yield from _inside(function, everything)
-    for one in workflow.use.extensions:
-        for tasks in (one.extension.before, one.extension.after):
-            yield from _with_inner(TaskList(tasks, Kind.LIST, everything))
+    def __init__(self, workflow: Workflow) -> None:
+        self.workflow = workflow
+        self.variables = frozenset(variables_of(workflow))
+        """The variables of all tasks."""
+        self.lists = list(self._lists())
+        """All lists of tasks, each before those in it."""
+        self.places = list(self._places())
+        """All tasks and functions with their places."""
 
+    def _lists(self) -> Iterator[TaskList]:
+        # A task of a function or an extension may be in any loop: it may see the variables of all of them.
+        use = self.workflow.use
+        yield from _with_inner(TaskList(self.workflow.do, Kind.LIST, frozenset()))
+        for function in use.functions.values():
+            yield from _inside(function, self.variables)
+        for one in use.extensions:
+            for tasks in (one.extension.before, one.extension.after):
+                yield from _with_inner(TaskList(tasks, Kind.LIST, self.variables))
 
-def places_in(workflow: Workflow) -> Iterator[Place]:
-    """Yield all tasks and functions with their places."""
-    for one in lists_in(workflow):
-        beside = tuple(task.name for task in one.tasks)
-        for named in one.tasks:
-            yield Place(named.task, named.name, named.where.position, one.kind, beside, one.variables)
-    everything = frozenset(variables_of(workflow))
-    for name, function in workflow.use.functions.items():
-        yield Place(function, name, function.where.position, Kind.FUNCTIONS, (), everything)
+    def _places(self) -> Iterator[Place]:
+        for one in self.lists:
+            beside = tuple(task.name for task in one.tasks)
+            for named in one.tasks:
+                yield Place(named.task, named.name, named.where.position, one.kind, beside, one.variables)
+        for name, function in self.workflow.use.functions.items():
+            yield Place(function, name, function.where.position, Kind.FUNCTIONS, (), self.variables)
 
 
 def iterator_of(task: TaskBase) -> SubscriptionIterator | None:

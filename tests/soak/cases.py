@@ -173,7 +173,7 @@ DIREKTIV = (
     ),
 )  # fmt: skip
 
-_DOCUMENT = {"dsl": "1.0.3", "namespace": "soak", "version": "1.0.0"}
+_DOCUMENT = {"dsl": "1.0.3", "namespace": "dsl", "version": "1.0.0"}
 _USED = {
     "retries": {"stubborn": {"delay": {"milliseconds": 300}, "limit": {"attempt": {"count": 25}}}},
     "functions": {
@@ -200,7 +200,7 @@ def _of_shop(kind: str) -> dict[str, Any]:
 
 DSL = (
     WholeCase(
-        "soak.tasks",
+        "dsl.tasks",
         (
             {
                 "document": {**_DOCUMENT, "name": "tasks"},
@@ -230,7 +230,7 @@ DSL = (
         [1, 11, 12, 21, 22, 31, 32, 8, 9, 10, 11],
     ),
     WholeCase(
-        "soak.heard",
+        "dsl.heard",
         (
             {
                 "document": {**_DOCUMENT, "name": "heard"},
@@ -246,7 +246,7 @@ DSL = (
                                                  "timeout": {"after": {"seconds": 1}}}}],
                               "catch": {"errors": {"with": {"status": 408}}}}},
                     {"child": {"run": {"workflow": {
-                        "namespace": "soak", "name": "child", "version": "1.0.0", "input": {"n": 4}}}}},
+                        "namespace": "dsl", "name": "child", "version": "1.0.0", "input": {"n": 4}}}}},
                 ],
                 "output": {"as": "${ {heard: $context, child: .n} }"},
             },
@@ -267,7 +267,7 @@ RESILIENT = (*(_resilient(case) for case in CASES), _resilient(DECIDED))
 CALLS = {
     "calls": 9, "retries": 5, "secrets": 6, "loop": 12, "branches": 12, "events": 4, "parents": 12, "undone": 6,
     "rounds": 12, "limited": 8, "leaving": 5, "decided": 1, "/soak-states": 6, "/soak-events": 1,
-    "soak.tasks": 11, "soak.heard": 3,
+    "dsl.tasks": 11, "dsl.heard": 3,
 }  # fmt: skip
 """How many calls an instance makes, however often each is made again: each has an idempotency key of its own."""
 

@@ -322,9 +322,7 @@ def _event_use(one: Filter, *, starts: bool = False) -> EventUse:
 
 def _consumed(one: Filter, *, is_awaited: bool = True) -> ConsumedEvent:
     kind, source = _text_of(one, "type"), _text_of(one, "source")
-    # A waiting instance is sent all events of the kind, and takes those with its values: it has no mailbox for them.
-    rules = () if is_awaited else _rules(one)
-    return ConsumedEvent(one.name, kind, source, static_filters(one), rules, is_awaited)
+    return ConsumedEvent(one.name, kind, source, static_filters(one), _rules(one), is_awaited)
 
 
 # The inputs of the instances that events start (section "Event-driven scheduling")

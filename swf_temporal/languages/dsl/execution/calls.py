@@ -1,6 +1,6 @@
 """Calls of functions, processes and other workflows."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from swf_temporal.base.calls import Auth, AuthRef, Function
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 MAX_CALLS: Final = 32
 """How deep functions of a definition can call one another. The stack is not as deep on every host."""
+_OF_SUBSCRIPTION: Final = ("subscription", "receipt")
+"""The arguments by which a subscription goes on."""
 _SCHEMES: Final = {"basic": "Basic", "bearer": "Bearer", "digest": "Digest", "oauth2": "Bearer", "oidc": "Bearer"}
 """The names of schemes in HTTP, for `$authorization`."""
 
@@ -57,6 +59,8 @@ class Callee:
         self.metadata: dict[str, JSON] = {}
         self.policy: Mapping[str, Any] | None = None
         """The policy of the call, as written."""
+        self.generated: Collection[str] = ()
+        """The arguments that no author wrote, and whose values differ from run to run: the trace is without them."""
         self.of_document: Mapping[str, Any] | None = None
         """The policy with which a document is fetched."""
 
@@ -177,7 +181,7 @@ async def _call(callee: Callee, body: CallBody, data: JSON, lane: Lane, *, forge
         arguments: JSON = request.template["arguments"]
     else:
         arguments = await lane.value(request, data)
-    lane.emit(TraceKind.ACTION_STARTED, plan.name, function=plan.name, arguments=arguments)
+    lane.emit(TraceKind.ACTION_STARTED, plan.name, function=plan.name, arguments=_told(arguments, callee))
     if body.id is None:
         body.id = run.next_id(lane.path).lstrip("/")
     call = FunctionCall(
@@ -203,6 +207,13 @@ async def _call(callee: Callee, body: CallBody, data: JSON, lane: Lane, *, forge
         return data
     lane.emit(TraceKind.ACTION_COMPLETED, plan.name, result=result)
     return result
+
+
+def _told(arguments: JSON, callee: Callee) -> JSON:
+    """Return the *arguments* that the trace shows."""
+    if not isinstance(arguments, dict) or not callee.generated:
+        return arguments
+    return {name: value for name, value in arguments.items() if name not in callee.generated}
 
 
 def _scheme(policy: Mapping[str, Any], lane: Lane) -> JSON:
@@ -279,6 +290,7 @@ async def _receive(
         "amount": 1 if amount is None else amount - len(frame.consumed),
         **({} if left is None else {"for": left}),
     }
+    callee.generated = _OF_SUBSCRIPTION
     received = await _call(callee, body, data, lane)
     found = received if isinstance(received, dict) else {}
     messages = found.get("messages")
@@ -291,6 +303,7 @@ async def _end_subscription(
 ) -> None:
     callee = await _callee(task, data, lane)
     callee.arguments = {**callee.arguments, "subscription": frame.name, "end": True}
+    callee.generated = _OF_SUBSCRIPTION
     body.id = None
     await _call(callee, body, data, lane)
 
@@ -355,6 +368,7 @@ async def run_process(task: RunTask, frame: TaskFrame, data: JSON, lane: Lane) -
         callee.metadata = {"source": await lane.fill(uri, data)}
     if run.container is not None:
         await _complete_container(run, arguments, data, lane)
+        callee.generated = () if run.container.name is not None else ("name",)
     return await _call(callee, body, data, lane, forget=not run.await_)
 
 

@@ -275,7 +275,7 @@ class StateHistory:
     def enter(self, state: str, data: JSON, now: float, *, is_round: bool = True) -> None:
         """Record a state and its data. Raises StepLimitExceeded if both occurred too often at the same time.
 
-        A state of a branch or an iteration, for which *is_round* is false, may begin with the same data as often as it does.
+        Those of branches and iterations, for which *is_round* is false, may occur as often as they do.
         """
         if now != self._now:
             self._now, self._rounds = now, Rounds()

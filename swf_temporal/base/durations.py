@@ -7,6 +7,7 @@ Years and months have no fixed length; as durations they are 365 and 30 days.
 import re
 from datetime import timedelta
 from functools import lru_cache
+from typing import Final
 
 _DURATION = re.compile(
     r"(?P<sign>[+-])?P"
@@ -20,7 +21,7 @@ _DAYS = {"years": 365, "months": 30, "weeks": 7, "tweeks": 7, "days": 1, "tdays"
 
 _MAX_DURATION = f"{timedelta.max.days:,} days"
 
-_MAX_LENGTH = timedelta(days=5_000 * 365)
+MAX_LENGTH: Final = timedelta(days=5_000 * 365)
 """The limit to which longer durations are cut: the calendar, and what a server accepts, ends before the year 10,000."""
 
 
@@ -41,7 +42,7 @@ def parse_duration(text: str) -> timedelta:
         length = timedelta(days=days, **parts)
     except OverflowError:
         raise TooLongError(f"the duration {text!r} is longer than {_MAX_DURATION}") from None
-    return -min(length, _MAX_LENGTH) if is_negative else min(length, _MAX_LENGTH)
+    return -min(length, MAX_LENGTH) if is_negative else min(length, MAX_LENGTH)
 
 
 LENGTHS = "it is a number of seconds above zero, or a duration such as PT30S"

@@ -244,6 +244,7 @@ class _Follower:
         (one if entry.name in one.under_way else of_branch).retried += 1
         if entry.kind is TraceKind.STATE_RETRIED:
             self._caught.discard(path)
+            self._give_up(entry, path)
 
     def wait_for(self, entry: TraceEntry, path: str, one: PartCourse) -> None:  # noqa: ARG002 - as above
         one.status, one.awaits = "waiting", entry.name
@@ -253,9 +254,20 @@ class _Follower:
     def sleep(self, entry: TraceEntry, path: str, one: PartCourse) -> None:  # noqa: ARG002 - as above
         one.status, one.until = "waiting", _after(entry.at, entry.detail["duration"])
 
-    def catch(self, entry: TraceEntry, path: str, one: PartCourse) -> None:  # noqa: ARG002 - as above
+    def catch(self, entry: TraceEntry, path: str, one: PartCourse) -> None:
         self._caught.add(entry.state)
         one.error = f"{entry.name}: {entry.detail['message']}"
+        self._give_up(entry, path)
+
+    def _give_up(self, entry: TraceEntry, path: str) -> None:
+        """Note that what runs within a part has ended with an error that it caught."""
+        if entry.lane != path:
+            return  # other iterations go on
+        for name, inner in self._parts.items():
+            if name.startswith(f"{path}/") and inner.entered and inner.ended is None:
+                inner.ended, inner.status = entry.at, "failed" if inner.error else "stopped"
+                inner.awaits, inner.until = "", None
+                inner.under_way.clear()
 
     def undo(self, entry: TraceEntry, path: str, one: PartCourse) -> None:  # noqa: ARG002 - as above
         undone, by = self._outline.get(entry.name), entry.detail["by"]

@@ -50,6 +50,7 @@ from swf_temporal.text.suggestions import did_you_mean
 _TIMED_OUT: Final = [TraceKind.WORKFLOW_TIMED_OUT, TraceKind.WORKFLOW_FAILED]
 """The end of the trace of an instance that failed because its time was over."""
 
+_CAUGHT: Final = (TraceKind.ERROR_CAUGHT, TraceKind.STATE_RETRIED)
 RETRIED: Final = ("failed", "timed-out", "terminated")
 """The statuses of instances that can be retried. One that was cancelled may have undone what it did."""
 
@@ -306,19 +307,25 @@ def where(trace: Sequence[TraceEntry]) -> int | None:
     """Return the index in *trace* at which the instance entered its current state; None if it has entered none.
 
     That is the last state entered and not left, or else the last one left: a state that is compensated is left after
-    the states that compensate it. What happened before the time of the instance was over has ended with that.
+    the states that compensate it. What happened before the time of the instance was over has ended with that, and what
+    is inside of a state ends when that is left, or has caught an error.
     """
     left = dict[str, None]()
+    caught = set[str]()
     entered = dict[str, int]()
     for place in range(len(trace) - 1, -1, -1):
         entry = trace[place]
         if entry.kind is TraceKind.WORKFLOW_TIMED_OUT and entered:
             break
-        if entry.kind is TraceKind.STATE_LEFT and entry.lane == entry.state and not entry.is_in_branch:
+        is_whole = entry.lane == entry.state and not entry.is_in_branch
+        if entry.kind is TraceKind.STATE_LEFT and is_whole:
             left.setdefault(entry.state)
-        elif entry.enters_state and entry.state not in left:
-            return place
+        elif entry.kind in _CAUGHT and is_whole:
+            caught.add(entry.state)
         elif entry.enters_state:
+            is_over = entry.state in left or any(entry.state.startswith(f"{one}/") for one in (*left, *caught))
+            if not is_over:
+                return place
             entered.setdefault(entry.state, place)
     return entered.get(next(iter(left), ""))
 

@@ -272,13 +272,16 @@ class StateHistory:
                 f"{cycle}, with {self.latest_states()}"
             )
 
-    def enter(self, state: str, data: JSON, now: float) -> None:
-        """Record a state and its data. Raises StepLimitExceeded if both occurred too often at the same time."""
+    def enter(self, state: str, data: JSON, now: float, *, is_round: bool = True) -> None:
+        """Record a state and its data. Raises StepLimitExceeded if both occurred too often at the same time.
+
+        Those of branches and iterations, for which *is_round* is false, may occur as often as they do.
+        """
         if now != self._now:
             self._now, self._rounds = now, Rounds()
         self._entered += 1
         self._states[self._workflow, state] = self._entered
-        if self._rounds.count(state, data) > MAX_TIMES_THE_SAME:
+        if is_round and self._rounds.count(state, data) > MAX_TIMES_THE_SAME:
             raise StepLimitExceeded(
                 f"{state!r} began with the same data {MAX_TIMES_THE_SAME} times without waiting for anything, in a "
                 f"cycle: {self.latest_states()}"

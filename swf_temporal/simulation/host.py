@@ -202,7 +202,9 @@ class SimulatedHost:
         self.trace.append(entry)
         self.context.add_trace(self, entry)
         if entry.kind is TraceKind.STATE_ENTERED:
-            self.course.enter(entry.state, self.context.data_of(self), self.loop.time())
+            # Iterations are as many as their items are, whatever their data.
+            data = self.context.data_of(self) if entry.enters_state else None
+            self.course.enter(entry.state, data, self.loop.time(), is_round=entry.enters_state)
             self.context.steps.count(lambda: f"lately {self.course.latest_states()}")
         elif entry.kind is TraceKind.ACTION_RETRIED:
             self._failing = entry

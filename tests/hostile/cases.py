@@ -189,6 +189,21 @@ def direktiv(transform: Any, data: Any = None) -> Made:
     return direktiv_states({"id": "a", "type": "noop", "transform": transform}, data=data)
 
 
+def dsl(*tasks: dict[str, Any], data: Any = None, **rest: Any) -> Made:
+    """Return a workflow of DSL 1.0, whose tasks are named by their places."""
+    document = {"dsl": "1.0.3", "namespace": "hostile", "name": "hostile", "version": "1.0.0"}
+    do = [{f"t{number}": task} for number, task in enumerate(tasks)]
+    return lambda: ({"document": document, "do": do, **rest}, data or {})
+
+
+def dsl_nested(depth: int) -> Made:
+    """Return a workflow of DSL 1.0 with so many tasks inside one another."""
+    task: dict[str, Any] = {"set": {}}
+    for _ in range(depth):
+        task = {"do": [{"t": task}]}
+    return dsl(task)
+
+
 def may_2020(state: dict[str, Any], data: Any) -> Made:
     end = {"name": "End", "type": "inject", "data": {}, "end": {"kind": "default"}}
     definition = {
@@ -607,6 +622,42 @@ def _texts() -> Iterator[Case]:
     yield case("unlike names", lambda: flow(put({}, transition="S" * 10_000), *unlike))
 
 
+def _dsl() -> Iterator[Case]:
+    case, once = _making("dsl")
+    yield once("endless", dsl({"set": "${ def f: f; f }"}))
+    yield once("cycle", dsl({"set": {}, "then": "t0"}))
+    yield case("cycle of calculations", dsl({"set": f"${{ {SLOW.format(300_000)} }}"}, {"set": {}, "then": "t0"}))
+    yield once("growing", dsl({"set": "${ [., .] }", "then": "t0"}))
+    yield once("tasks 500 deep", dsl_nested(500))
+    yield case("tasks 10,000 deep", dsl_nested(10_000))
+    yield once("large loop", dsl({"for": {"in": "${ [range(1000000)] }"}, "do": [{"a": {"set": "${ $item }"}}]}))
+    yield case("loop over loops", dsl({"for": {"in": "${ [range(3000)] }"}, "do": [
+        {"b": {"for": {"in": "${ [range(3000)] }"}, "do": [{"a": {"set": "${ $item }"}}]}}]}))  # fmt: skip
+    yield once("2,000 branches", dsl({"fork": {"branches": [{f"b{n}": {"set": {"n": n}}} for n in range(2_000)]}}))
+    yield once(
+        "retries without end",
+        dsl(
+            {
+                "try": [{"a": {"raise": {"error": {"type": "https://example.com/x", "status": 500}}}}],
+                "catch": {"retry": {}},
+            }
+        ),
+    )
+    yield case("backoff without end", dsl({
+        "try": [{"a": {"raise": {"error": {"type": "https://example.com/x", "status": 500}}}}],
+        "catch": {"retry": {"delay": {"days": 10**9}, "backoff": {"exponential": {}}}}}))  # fmt: skip
+    yield once("function of itself", dsl({"call": "f"}, use={"functions": {"f": {"do": [{"a": {"call": "f"}}]}}}))
+    yield once("workflow of itself", dsl({"run": {"workflow": {
+        "namespace": "hostile", "name": "hostile", "version": "1.0.0"}}}))  # fmt: skip
+    yield case("long wait", dsl({"wait": {"days": 10**12}}))
+    yield once("calculated wait", dsl({"wait": f"P{'9' * 5_000}D"}))
+    extension = {"extend": "all", "before": [{"a": {"for": {"in": "${ [range(2000)] }"}, "do": [{"b": {"set": {}}}]}}]}
+    tasks = [{"set": {}} for _ in range(200)]
+    yield case("extension of many tasks", dsl(*tasks, use={"extensions": [{"e": extension}]}))
+    yield once("pattern of a filter", dsl({"listen": {"to": {"one": {"with": {"type": EVIL}}}}}))
+    yield once("schema", dsl({"set": {}}, data=objects(), input={"schema": {"document": {"uniqueItems": True}}}))
+
+
 def _subflows() -> Iterator[Case]:
     def itself(*actions: Any) -> Made:
         made = [{"name": f"B{n}", "actions": [action]} for n, action in enumerate(actions)]
@@ -623,7 +674,7 @@ def _subflows() -> Iterator[Case]:
 
 
 def cases() -> list[Case]:
-    families = (_expressions, _syntax, _sums, _sizes, _depths, _schemas, _languages, _texts, _subflows)
+    families = (_expressions, _syntax, _sums, _sizes, _depths, _schemas, _languages, _dsl, _texts, _subflows)
     return [case for family in families for case in family()]
 
 

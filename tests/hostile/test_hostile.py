@@ -35,6 +35,12 @@ SIMULATED = (
     "schema/pattern 50,000 deep",
     "jsonpath/selectors of selectors",
     "jsonpath/50,000 names",
+    "dsl/endless",
+    "dsl/growing",
+    "dsl/large loop",
+    "dsl/long wait",
+    "dsl/retries without end",
+    "dsl/function of itself",
 )
 
 

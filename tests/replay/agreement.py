@@ -5,6 +5,7 @@ which a retry goes on; and what a rerun makes again with what the trace says was
 """
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from temporalio.api.enums.v1 import EventType
@@ -103,16 +104,22 @@ def _undoes_beside(replayed: ReplayedRun, said: str | None) -> bool:
 def _of_graph(replayed: ReplayedRun, state: str | None) -> Iterator[str]:
     [drawn] = runs_of([replayed])
     is_over = drawn.course.status not in ("running", "waiting")
-    tops = {path: one for path, one in drawn.course.parts.items() if "/" not in path}
-    open_ = {path for path, one in tops.items() if one.status in ("running", "waiting")}
+    open_ = {path for path, one in drawn.course.parts.items() if one.status in ("running", "waiting")}
     if is_over and open_:
         yield f"the graph has ended, and {open_} not"
     left = [one.state for one in replayed.trace if one.kind is TraceKind.STATE_LEFT and one.lane == one.state]
     # A state whose work is undone stays open beside those that undo it.
     has_undone = any(one.kind is TraceKind.COMPENSATING for one in replayed.trace)
-    agrees = state in open_ if has_undone and open_ else open_ == ({state} if state else set())
+    agrees = state in open_ if has_undone and open_ else _are_of(state, open_)
     if not is_over and not agrees and not (not open_ and left[-1:] == [state]):
         yield f"the graph is in {open_}, and status in {state!r}"
+
+
+def _are_of(state: str | None, open_: AbstractSet[str]) -> bool:
+    """Return whether the parts *open_* are *state*, those around it, and those within it."""
+    if state is None:
+        return not open_
+    return bool(open_) and all(f"{state}/".startswith(f"{one}/") or one.startswith(f"{state}/") for one in open_)
 
 
 def _of_rerun(instance: FollowedInstance, replayed: ReplayedRun, state: str) -> Iterator[str]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from swf_temporal.languages.direktiv.words import STATE_TYPES as DIREKTIV_STATES
+from swf_temporal.languages.dsl.model.workflow import TASK_TYPES
 from swf_temporal.languages.serverless_workflow.model.states import STATE_TYPES
 from swf_temporal.runtime.ids import ACTIVITY_TYPES, WORKFLOW_TYPES
 from swf_temporal.simulation.scenario import Scenario, workflows_of
@@ -12,7 +13,7 @@ from swf_temporal.text.located import plain
 from swf_temporal.text.parsing import read_object
 from tests.upgrades.chains import Execution
 
-VERSIONS: Final = ("0.8", "0.8-next", "0.7", "0.6", "0.5", "May 2020", "November 2019", "direktiv")
+VERSIONS: Final = ("0.8", "0.8-next", "0.7", "0.6", "0.5", "May 2020", "November 2019", "direktiv", "1.0.3")
 KEYS: Final = (
     # waits, in all their kinds
     "eventConditions", "onEvents", "eventRef", "sleep", "delay", "eventDataFilter", "correlation", "produceEvents",
@@ -26,6 +27,8 @@ KEYS: Final = (
     "variables", "files", "repeat", "transform",
     # calls and sub-workflows that may outlast an execution
     "longRunning", "onParentComplete",
+    # what DSL 1.0 has
+    "compete", "while", "foreach", "correlate", "until", "extensions", "before", "after", "export", "limit",
 )  # fmt: skip
 """Keys of definitions that have to stand in one that is recorded."""
 COMMANDS: Final = (
@@ -39,9 +42,13 @@ COMMANDS: Final = (
 ACTIVITIES: Final = ACTIVITY_TYPES - {INSTANCE_ENDED}
 """The activities that are not calls of functions; the one that is left out is due a day after something else."""
 
+_OF_LANGUAGE: Final = {"direktiv": " of Direktiv", "dsl": " of DSL 1.0"}
 REQUIRED: Final = frozenset(
     [
-        *(f"state {one}" for one in (*STATE_TYPES, *(f"{kind} of Direktiv" for kind in DIREKTIV_STATES))),
+        *(f"state {one}" for one in (
+            *STATE_TYPES, *(f"{kind} of Direktiv" for kind in DIREKTIV_STATES),
+            *(f"{kind} of DSL 1.0" for kind in TASK_TYPES),
+        )),
         *(f"version {one}" for one in VERSIONS), *(f"key {one}" for one in KEYS),
         *(f"command {one}" for one in COMMANDS), *(f"activity {one}" for one in ACTIVITIES),
         *(f"workflow {one}" for one in WORKFLOW_TYPES), "events that are sent to it",
@@ -62,11 +69,11 @@ def commands_in(execution: Execution) -> frozenset[str]:
 def _features(scenario: Scenario) -> Iterator[str]:
     yield f"topic {scenario.file.parent.name}"
     for definition in workflows_of(scenario):
-        is_direktiv = definition.language.name == "direktiv"
+        of_language = _OF_LANGUAGE.get(definition.language.name, "")
         version = definition.language_version or definition.language.name
         yield f"version {version}"
         for part in definition.outline.every_part:
-            yield f"state {part.kind} of Direktiv" if is_direktiv else f"state {part.kind}"
+            yield f"state {part.kind}{of_language}"
             yield f"state {part.kind} in {version}"
         keys = set(_keys(plain(read_object(definition.source)[0])))
         yield from (f"key {key}" for key in KEYS if key in keys)

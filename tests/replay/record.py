@@ -1,8 +1,10 @@
 """Record what this release writes: `python -m tests.replay.record`, which is `make record`.
 
 What was recorded of this release before is replaced, for it is not published yet; what others have recorded stays.
+With `--only WORD`, only what has the word in its source is recorded anew: the rest of this release stays, too.
 """
 
+import argparse
 import asyncio
 import json
 import subprocess
@@ -29,9 +31,11 @@ from swf_temporal.temporal.worker import make_worker
 from tests.replay import corpus
 from tests.replay.corpus import Corpus, Recorded
 from tests.replay.features import features_of
+from tests.soak.cases import DSL
 from tests.temporal import (
     test_continuing,
     test_cycles,
+    test_dsl,
     test_engine_activities,
     test_event_starts,
     test_event_subscriptions,
@@ -74,6 +78,10 @@ SHOWING: Final[tuple[Callable[[Bench], Awaitable[None]], ...]] = (
     partial(test_outlasting.test_a_run_that_is_cancelled_cancels_it, action=test_outlasting.CALL),
     test_places.test_one_runs_after_the_other,
     test_places.test_each_key_has_places_of_its_own,
+    test_dsl.test_a_subscription_goes_on_where_it_was,
+    test_dsl.test_a_race_that_was_lost_is_run_again_by_a_retry,
+    test_dsl.test_its_data_are_changed_while_a_call_is_in_progress,
+    partial(test_dsl.test_is_cancelled_with_all_that_it_waits_for, way="caught"),
     test_search_attributes.test_they_follow_the_run_to_its_error,
     test_search_attributes.test_other_executions_go_on_with_them,
     test_variables.test_instances_share_what_they_store,
@@ -81,12 +89,12 @@ SHOWING: Final[tuple[Callable[[Bench], Awaitable[None]], ...]] = (
 """Tests whose workflows show on a real server what no scenario does."""
 
 
-def chosen() -> list[tuple[str, Scenario]]:
-    """Return the scenarios to record, each with its place: a handful for each feature."""
+def chosen(only: str = "") -> list[tuple[str, Scenario]]:
+    """Return the scenarios to record, each with its place, which has the word *only*: a handful for each feature."""
     found = {
         f"scenario {scenario.file.relative_to(SCENARIOS)} {number}": scenario
         for number, scenario in enumerate(find_scenarios([SCENARIOS]))
-        if "temporal" in scenario.hosts and not scenario.is_refused
+        if "temporal" in scenario.hosts and not scenario.is_refused and only in str(scenario.file)
     }
     features = {place: features_of(scenario) for place, scenario in found.items()}
     having = Counter(feature for one in features.values() for feature in one)
@@ -100,31 +108,32 @@ def chosen() -> list[tuple[str, Scenario]]:
     return [(place, found[place]) for place in places]
 
 
-async def of_scenarios() -> AsyncIterator[Recorded]:
+async def of_scenarios(only: str) -> AsyncIterator[Recorded]:
     async with scenario_host() as host:
-        for place, scenario in chosen():
+        for place, scenario in chosen(only):
             await host.observe(scenario)
             workflow_id = workflows_of(scenario)[0].id
             async for one in _all_of(host.client, workflow_id):
                 yield Recorded(place, tuple(sorted(features_of(scenario))), one)
 
 
-async def of_cases(client: Client) -> AsyncIterator[Recorded]:
+async def of_cases(client: Client, only: str) -> AsyncIterator[Recorded]:
     """Yield the executions of instances that go through everything that is stored."""
     functions, queue = Functions(), "record-cases"
     worker = make_worker(client, Catalogue(), functions, functions, task_queue=queue, operator_options=suspending())
     async with worker:
-        for case in CASES:
+        for case in (one for one in (*CASES, *DSL) if only in one.id):
             handle = await case.start(client, f"case-{case.id}", queue)
             assert await asyncio.wait_for(result(handle), 60) == case.output, case.id
             async for one in _all_of(client, handle.id):
                 yield Recorded(f"case {case.id}", (), one)
 
 
-async def of_tests(bench: Bench) -> AsyncIterator[Recorded]:
+async def of_tests(bench: Bench, only: str) -> AsyncIterator[Recorded]:
     await set_up(bench.client, test_search_attributes.NEEDED)
     for test in SHOWING:
-        await test(bench)
+        if only in getattr(test, "func", test).__module__:
+            await test(bench)
     async for one in bench.client.list_workflows():
         history = await bench.client.get_workflow_handle(one.id, run_id=one.run_id).fetch_history()
         yield Recorded(f"test {one.id}", (), Execution.of(history))
@@ -151,19 +160,30 @@ async def _all_of(client: Client, workflow_id: str) -> AsyncIterator[Execution]:
         yield one
 
 
-async def main() -> None:
-    recorded = [one async for one in of_scenarios()]
+async def main(only: str) -> None:
+    recorded = [one async for one in of_scenarios(only)]
     async with local_server(extra=AT_ONCE) as server:
-        written = await written_schedule(server.client)
-        recorded += [one async for one in of_cases(server.client)]
+        written = corpus.read(__version__).schedule if only else await written_schedule(server.client)
+        recorded += [one async for one in of_cases(server.client, only)]
     async with local_server() as server:
-        recorded += [one async for one in of_tests(Bench(server))]
+        recorded += [one async for one in of_tests(Bench(server), only)]
+    if only:
+        before = [one for one in corpus.read(__version__).executions if only not in one.source]
+        recorded = [*before, *(one for one in recorded if only in one.source)]
     corpus.write(__version__, Corpus(recorded, written))
     sys.stdout.write(f"{len(recorded)} executions, {corpus.path_of(__version__).stat().st_size:,} bytes\n")
 
 
+def _only() -> str:
+    parser = argparse.ArgumentParser(prog="python -m tests.replay.record", description=__doc__)
+    parser.add_argument("--only", metavar="WORD", default="", help="record anew only what has WORD in its source")
+    only: str = parser.parse_args().only
+    return only
+
+
 if __name__ == "__main__":
+    asked = _only()
     if subprocess.run(["git", "tag", "--list", f"v{__version__}"], capture_output=True, check=True).stdout:
         sys.exit(f"{__version__} is published, and what it has recorded stays: raise the version first")
     be_quiet()
-    asyncio.run(main())
+    asyncio.run(main(asked))

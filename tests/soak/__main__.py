@@ -1,10 +1,10 @@
 """Soak this release with the one before: `python -m tests.soak --instances 1000 --kills 40 --before v0.1.0`.
 
-Instances of all kinds of states, in both languages, run on workers of both releases, which are killed in turn, while
-the server is restarted on its database and the service that is called fails, is slow, or does what it is asked and
-cuts the connection. With `--harms` a proxy delays, stalls, cuts, halves and slows connections, too. Every instance has
-to come to its output, and every call to the service once by its idempotency key, however often it is made. What came
-of it is printed; the exit code is 1 if anything is lost, stuck or wrong.
+Instances of all kinds of states and tasks, in all languages, run on workers of both releases, which are killed in
+turn, while the server is restarted on its database and the service that is called fails, is slow, or does what it is
+asked and cuts the connection. With `--harms` a proxy delays, stalls, cuts, halves and slows connections, too. Every
+instance has to come to its output, and every call to the service once by its idempotency key, however often it is
+made. What came of it is printed; the exit code is 1 if anything is lost, stuck or wrong.
 """
 
 import asyncio

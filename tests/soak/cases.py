@@ -1,4 +1,4 @@
-"""What instances of a soak run: everything that a run stores, all types of states, and both languages."""
+"""What instances of a soak run: everything that a run stores, all types of states and tasks, and all languages."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -85,8 +85,8 @@ def _ask(name: str, given: Any) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class DirektivCase:
-    """A workflow of Direktiv, as a Case is one of Serverless Workflow."""
+class WholeCase:
+    """Definitions as they are written, in any language."""
 
     id: str
     texts: tuple[dict[str, Any], ...]
@@ -105,11 +105,13 @@ class DirektivCase:
 
     async def send(self, handle: Handle) -> None:
         for kind in self.sends:
-            await handle.signal(EVENT, {"specversion": "1.0", "id": kind, "source": "shop", "type": kind, "data": {}})
+            await handle.signal(
+                EVENT, {"specversion": "1.0", "id": kind, "source": "shop", "type": kind, "data": {"order": 7}}
+            )
 
 
 DIREKTIV = (
-    DirektivCase(
+    WholeCase(
         "/soak-states",
         (
             {
@@ -143,7 +145,7 @@ DIREKTIV = (
         {"kept": 2, "each": [1, 2, 3], "both": [8, 9]},
         {"list": [1, 2, 3]},
     ),
-    DirektivCase(
+    WholeCase(
         "/soak-events",
         (
             {
@@ -171,10 +173,103 @@ DIREKTIV = (
     ),
 )  # fmt: skip
 
+_DOCUMENT = {"dsl": "1.0.3", "namespace": "dsl", "version": "1.0.0"}
+_USED = {
+    "retries": {"stubborn": {"delay": {"milliseconds": 300}, "limit": {"attempt": {"count": 25}}}},
+    "functions": {
+        "asked": {
+            "try": [{"show": {"call": "show:1.0.0@default", "with": {"n": "${ .n }"}}}], "catch": {"retry": "stubborn"},
+        },
+    },
+    "extensions": [{"told": {
+        "extend": "emit", "before": [{"pause": {"wait": {"milliseconds": 100}}}], "after": [{"note": {"set": {}}}],
+    }}],
+}  # fmt: skip
+_BROKEN: dict[str, Any] = {"broken": {"call": "broken:1.0.0@default", "with": {}}}
+_SLEEPY: dict[str, Any] = {"sleepy": {"call": "sleepy:1.0.0@default", "with": {}, "timeout": {"after": {"seconds": 1}}}}
+_HOUR: dict[str, Any] = {"wait": {"hours": 1}}
+
+
+def _asked(number: Any, **rest: Any) -> dict[str, Any]:
+    return {"call": "asked", "with": {"n": number}, **rest}
+
+
+def _of_shop(kind: str) -> dict[str, Any]:
+    return {"with": {"type": kind}, "correlate": {"order": {"from": ".data.order"}}}
+
+
+DSL = (
+    WholeCase(
+        "dsl.tasks",
+        (
+            {
+                "document": {**_DOCUMENT, "name": "tasks"},
+                "use": _USED,
+                "do": [
+                    {"first": _asked(1, output={"as": "${ [.n] }"})},
+                    {"loop": {"for": {"each": "i", "in": "${ [1, 2, 3] }"}, "do": [
+                        {"inner": {"for": {"each": "j", "in": "${ [1, 2] }"}, "do": [
+                            {"each": _asked("${ $i * 10 + $j }", output={"as": "${ $task.input + [.n] }"})}]}}]}},
+                    {"both": {"fork": {"branches": [
+                        {"left": _asked(8)},
+                        {"right": {"do": [{"pause": {"wait": {"seconds": 1}}}, {"later": _asked(9)}]}}]},
+                        "output": {"as": "${ $input + [.[].n] }"}}},
+                    {"race": {"fork": {"compete": True, "branches": [
+                        {"lost": {"do": [_BROKEN]}}, {"won": _asked(10)}, {"late": _HOUR}]},
+                        "output": {"as": "${ $input + [.n] }"}}},
+                    {"safe": {"try": [_SLEEPY], "catch": {"do": [{"handled": _asked(11)}]},
+                              "output": {"as": "${ $input + [.n] }"}}},
+                    {"given": {"try": [_BROKEN], "catch": {"as": "problem", "retry": {
+                        "delay": {"milliseconds": 500}, "limit": {"attempt": {"count": 2}}}, "then": "tell"}}},
+                    {"never": {"set": {"never": True}}},
+                    {"tell": {"emit": {"event": {"with": {"type": "told", "source": "soak"}}},
+                              "output": {"as": "${ $input }"}}},
+                ],
+            },
+        ),
+        [1, 11, 12, 21, 22, 31, 32, 8, 9, 10, 11],
+    ),
+    WholeCase(
+        "dsl.heard",
+        (
+            {
+                "document": {**_DOCUMENT, "name": "heard"},
+                "use": _USED,
+                "do": [
+                    {"all": {"listen": {"to": {"all": [_of_shop("a"), _of_shop("b")]}}, "foreach": {
+                        "do": [{"seen": _asked("${ $index }")}, {"pause": {"wait": {"milliseconds": 200}}}],
+                        "output": {"as": "${ $index }"}}, "export": {"as": "${ . }"}}},
+                    {"until": {"listen": {"to": {"any": [{"with": {"type": "c"}}], "until": {
+                        "one": {"with": {"type": "d"}}}}, "read": "envelope"},
+                        "output": {"as": "${ [.[].type] }"}, "export": {"as": "${ $context + . }"}}},
+                    {"late": {"try": [{"never": {"listen": {"to": {"one": {"with": {"type": "never"}}}},
+                                                 "timeout": {"after": {"seconds": 1}}}}],
+                              "catch": {"errors": {"with": {"status": 408}}}}},
+                    {"child": {"run": {"workflow": {
+                        "namespace": "dsl", "name": "child", "version": "1.0.0", "input": {"n": 4}}}}},
+                ],
+                "output": {"as": "${ {heard: $context, child: .n} }"},
+            },
+            {
+                "document": {**_DOCUMENT, "name": "child"},
+                "use": _USED,
+                "do": [{"pause": {"wait": {"milliseconds": 500}}}, {"ask": _asked("${ .n }")}],
+                "output": {"as": "${ {n} }"},
+            },
+        ),
+        {"heard": [0, 1, "c"], "child": 4},
+        sends=("a", "b", "c", "d"),
+    ),
+)  # fmt: skip
+
 RESILIENT = (*(_resilient(case) for case in CASES), _resilient(DECIDED))
 
 CALLS = {
     "calls": 9, "retries": 5, "secrets": 6, "loop": 12, "branches": 12, "events": 4, "parents": 12, "undone": 6,
     "rounds": 12, "limited": 8, "leaving": 5, "decided": 1, "/soak-states": 6, "/soak-events": 1,
+    "dsl.tasks": 11, "dsl.heard": 3,
 }  # fmt: skip
 """How many calls an instance makes, however often each is made again: each has an idempotency key of its own."""
+
+ANEW = frozenset(one.id.strip("/") for one in (*DIREKTIV, *DSL))
+"""The cases in whose languages another attempt is another call, with a number and a key of its own."""

@@ -25,7 +25,7 @@ from swf_temporal.temporal.connected_server import Server
 from swf_temporal.temporal.server import local_server
 from tests.cli.conftest import free_port
 from tests.proxying import Proxy, proxying
-from tests.soak.cases import CALLS, DIREKTIV, RESILIENT, SCHEDULED, DirektivCase
+from tests.soak.cases import ANEW, CALLS, DIREKTIV, DSL, RESILIENT, SCHEDULED, WholeCase
 from tests.soak.service import Service
 from tests.upgrades.cases import Case
 from tests.upgrades.chains import executions
@@ -126,6 +126,8 @@ class Soak:
             ports = (self.port, int(url.rpartition(":")[2]))
             self.proxies = tuple(self.networks.enter_context(proxying(port)) for port in ports)
             address, url = self.proxies[0].address, f"http://{self.proxies[1].address}"
+        knows_all = before is None or (before / "swf_temporal/languages/dsl").exists()
+        self.cases: tuple[Case | WholeCase, ...] = (*RESILIENT, *DIREKTIV, *(DSL if knows_all else ()))
         both = [("this", ROOT)] if before is None else [("before", before), ("this", ROOT)]
         self.workers = Workers("soak", both, address, url, local_calls=size.local_calls)
         self.figures = Figures()
@@ -191,13 +193,12 @@ class Soak:
             await asyncio.sleep(self.size.turn * self.chance.random())
 
     async def _instances(self, numbers: Iterator[int]) -> None:
-        cases: tuple[Case | DirektivCase, ...] = (*RESILIENT, *DIREKTIV)
         for number in numbers:
             if number > self.size.instances:
                 return
-            await self._instance(cases[number % len(cases)], number)
+            await self._instance(self.cases[number % len(self.cases)], number)
 
-    async def _instance(self, case: Case | DirektivCase, number: int) -> None:
+    async def _instance(self, case: Case | WholeCase, number: int) -> None:
         handle = await self._started(case, f"{case.id.strip('/')}-{number}")
         try:
             output = await self._output(handle)
@@ -213,7 +214,7 @@ class Soak:
         self.figures.instances[case.id] += 1
         await self._note_releases(handle)
 
-    async def _started(self, case: Case | DirektivCase, workflow_id: str) -> Handle:
+    async def _started(self, case: Case | WholeCase, workflow_id: str) -> Handle:
         while True:
             try:
                 return await case.start(self.client, workflow_id, self.workers.queue)
@@ -280,8 +281,7 @@ class Soak:
         self.figures.wrong += self.service.wrong
         for instance, found in self.service.keys_of.items():
             case, keys = re.sub(r"-\d+$", "", instance), found
-            if f"/{case}" in CALLS:
-                # An attempt that `retries` of Direktiv asks for is another call, with a number and a key of its own.
+            if case in ANEW:
                 keys = {"/".join(key.partition("#")[0].split("/")[2:]) for key in found}
             due = CALLS.get(case, CALLS.get(f"/{case}", 1))
             if len(keys) != due:

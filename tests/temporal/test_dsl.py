@@ -34,7 +34,7 @@ from tests.temporal.test_durability import Shop, asked, shop_served
 from tests.temporal.test_rerunning import Calls, ended, gone_on
 
 
-def dsl(name: str, *tasks: dict[str, Any], namespace: str = "shop", version: str = "1.0.0", **rest: Any) -> Definition:
+def dsl(name: str, *tasks: dict[str, Any], namespace: str = "dsl", version: str = "1.0.0", **rest: Any) -> Definition:
     document = {"dsl": "1.0.3", "namespace": namespace, "name": name, "version": version}
     return load({"document": document, "do": list(tasks), **rest})
 
@@ -68,7 +68,7 @@ EVERYTHING = {
     "call": [call("slow")],
     "wait": [{"pause": HOUR}],
     "listen": [{"hear": heard("never")}],
-    "workflow": [{"child": {"run": {"workflow": {"namespace": "shop", "name": "child", "version": "1.0.0"}}}}],
+    "workflow": [{"child": {"run": {"workflow": {"namespace": "dsl", "name": "child", "version": "1.0.0"}}}}],
     "retry": [{"safe": {"try": [call("bad")], "catch": {"retry": {"delay": {"hours": 1}}}}}],
 }
 

@@ -37,6 +37,8 @@ class Functions:
                 raise CallFailed("busy", status=503, code="busy")
             case "broken":
                 raise CallFailed("out of order", status=500, code="broken")
+            case "sleepy":
+                await asyncio.sleep(30)
         return arguments
 
     async def publish(self, event: Any) -> None:
@@ -59,8 +61,6 @@ class Calling(Functions):
             raise CallFailed(f"the service does not answer: {error!r}", code="silent") from None
         if answer.status_code != httpx.codes.OK:
             raise CallFailed("the service is busy", status=answer.status_code, code="busy")
-        if call.function.name == "sleepy":
-            await asyncio.sleep(30)
         return await super().perform(call, source=source, key=key, attempt=attempt)
 
 

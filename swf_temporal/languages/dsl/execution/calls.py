@@ -356,6 +356,7 @@ async def iterate(each: Any, place: str, frame: Any, item: JSON, index: int, lan
 async def run_process(task: RunTask, frame: TaskFrame, data: JSON, lane: Lane) -> JSON:
     """Run what the task says; without `await` its output is its input."""
     body, run = frame.body_as(CallBody), task.run
+    lane.run.checkpoint()  # before a container gets a name
     if run.workflow is not None:
         return await _run_workflow(run, body, data, lane)
     written: dict[str, Any] = _plan(lane).definition["run"]

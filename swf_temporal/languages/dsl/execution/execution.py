@@ -214,17 +214,17 @@ class DslExecution(ExecutionBase[InstanceFrame]):
         assert lane.plan is not None  # noqa: S101 - it is the lane of a task
         plan, task = lane.plan, lane.plan.task
         lane.describe_task(frame, raw)
-        if not (lane.branch or lane.path != lane.state_path):
-            self.frame.state, self.frame.data = lane.state_path, raw if frame.input is None else frame.input.value
         try:
             if frame.output is None:
                 if frame.input is None and not frame.extended and frame.extension is None:
                     if task.if_ is not None and not await lane.holds(task.if_, raw):
                         lane.emit(TraceKind.ACTION_SKIPPED, plan.name)
                         return raw, None
+                    self.stand_at(lane, raw)
                     lane.note_started()
                 replaced = await self._extend(frame, raw, lane)
                 if replaced is not None:
+                    self.stand_at(lane, raw)
                     lane.emit(TraceKind.STATE_LEFT, plan.name)
                     return replaced.data, task.then
                 await self._work(frame, raw, lane)
@@ -235,8 +235,14 @@ class DslExecution(ExecutionBase[InstanceFrame]):
         except WorkflowFault as fault:
             lane.locate(fault)
             raise
+        self.stand_at(lane, raw if frame.input is None else frame.input.value)
         lane.emit(TraceKind.STATE_LEFT, plan.name)
         return frame.output.value, frame.then
+
+    def stand_at(self, lane: Lane, data: JSON) -> None:
+        """Note that the instance is in the task of *lane*, whose input is *data*, unless others run beside it."""
+        if not lane.branch and lane.path == lane.state_path:
+            self.frame.state, self.frame.data = lane.state_path, data
 
     async def _work(self, frame: TaskFrame, raw: JSON, lane: Lane) -> None:
         """Take the steps of the data flow from the input of a task to its export."""
@@ -244,8 +250,8 @@ class DslExecution(ExecutionBase[InstanceFrame]):
         task, name = lane.plan.task, lane.plan.name
         if frame.input is None:
             frame.input = Value(await self._input(raw, lane))
-            if self.frame.state == lane.path:
-                self.frame.data = frame.input.value
+        if frame.body is None:
+            self.stand_at(lane, frame.input.value)
         lane.describe_work(frame)
         timeout = self.timeout(task.timeout)
         if timeout is not None and frame.deadline is None:

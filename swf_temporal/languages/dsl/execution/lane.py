@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from swf_temporal.base.data import JSON
-from swf_temporal.base.durations import parse_duration
+from swf_temporal.base.durations import MAX_LENGTH, parse_duration
 from swf_temporal.base.errors import (
     ExpressionFailed,
     ExpressionLimitExceeded,
@@ -188,9 +188,10 @@ class Lane(LaneBase):
 
 
 def seconds_of(parts: DurationParts) -> float:
-    return (
-        parts.days * 86_400.0 + parts.hours * 3600.0 + parts.minutes * 60.0 + parts.seconds + parts.milliseconds / 1000
-    )
+    """Return the length of a duration in seconds, up to the longest that there is."""
+    minutes = (parts.days * 24 + parts.hours) * 60 + parts.minutes
+    milliseconds = (minutes * 60 + parts.seconds) * 1000 + parts.milliseconds
+    return min(milliseconds, int(MAX_LENGTH.total_seconds()) * 1000) / 1000
 
 
 def moment(seconds: float) -> dict[str, JSON]:

@@ -242,6 +242,7 @@ async def run_try(task: TryTask, body: TryBody, data: JSON, lane: Lane) -> WorkD
             if delay is None and policy is not None and not catch.do and catch.then is None:
                 raise  # the attempts are used up, and nothing else is to be done about the error
             lane.execution.frame.error = problem
+            lane.execution.stand_at(lane, data)
             if delay is None:
                 code = str(problem["type"])
                 lane.emit(TraceKind.ERROR_CAUGHT, plan.name, code=code, message=fault.message, error=problem)

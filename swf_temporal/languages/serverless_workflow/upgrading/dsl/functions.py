@@ -1,0 +1,164 @@
+"""Functions and credentials of 0.8 as components that tasks of DSL 1.0 refer to by their names."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from swf_temporal.languages.serverless_workflow.model.definitions import Auth, Function
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import Context
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import Inexpressible, braced
+
+_BUILT_IN: Final = ("http", "openapi", "grpc", "asyncapi", "mcp", "a2a")
+_NAME: Final = re.compile(r"[\w.-]+")
+_PLAIN: Final = re.compile(r"rest:\s*(?:(?P<method>[A-Za-z]+):)?(?P<uri>https?://.+)")
+_PARAMETER: Final = re.compile(r"\{([A-Za-z_]\w*)\}")
+_WITHOUT_BODY: Final = ("get", "head", "delete", "options")
+_IGNORED_METADATA: Final = ("configuredAs", "configKey", "failOnStatusCode", "longRunning", "local")
+"""The metadata of functions that change what a call does."""
+_OAUTH2: Final = {
+    "authority": "authority",
+    "grantType": "grant",
+    "scopes": "scopes",
+    "audiences": "audiences",
+    "username": "username",
+    "password": "password",
+}
+
+
+def component(function: Function, context: Context) -> dict[str, Any]:
+    """Return *function* as an entry of `use.functions`. Raises Inexpressible."""
+    said = f"the function {function.name!r}"
+    if function.name in _BUILT_IN:
+        raise Inexpressible(f"{said}, whose name is one of 1.0's own functions")
+    for key in _IGNORED_METADATA:
+        if key in function.metadata:
+            raise Inexpressible(f"{said} with {key!r} in its metadata")
+    operation = function.operation
+    if isinstance(operation, str) and _PLAIN.fullmatch(operation.strip()):
+        return _http(operation.strip(), function, context)
+    if function.type == "custom":
+        return _custom(function, context)
+    if function.type in ("rest", "openapi"):
+        return _openapi(function, context)
+    if function.type == "rpc":
+        return _grpc(function, context)
+    raise Inexpressible(f"{said} of the type {function.type!r}")
+
+
+def _custom(function: Function, context: Context) -> dict[str, Any]:
+    name = function.name if function.operation is None else function.operation
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise Inexpressible(f"the operation {name!r} of the function {function.name!r}")
+    if function.auth_ref is not None:
+        raise Inexpressible(f"the credentials of the custom function {function.name!r}")
+    if function.operation is None or name == function.name:
+        context.report.reshaped(f"custom functions are those of the worker: {name}:1.0.0@default")
+    return {"call": f"{name}:1.0.0@default"}
+
+
+def _http(operation: str, function: Function, context: Context) -> dict[str, Any]:
+    found = _PLAIN.fullmatch(operation)
+    assert found is not None  # noqa: S101 - it was asked before
+    method = (found["method"] or "get").lower()
+    parameters = list(dict.fromkeys(_PARAMETER.findall(found["uri"])))
+    if "{" in _PARAMETER.sub("", found["uri"]) or "${" in found["uri"]:
+        raise Inexpressible(f"the URL {found['uri']!r}")
+    rest = f"del({', '.join(f'.{name}' for name in parameters)})" if parameters else "."
+    endpoint: Any = found["uri"]
+    policy = _policy(function, context)
+    if policy is not None:
+        endpoint = {"uri": endpoint, "authentication": policy}
+    return {
+        "call": "http",
+        "with": {
+            "method": method,
+            "endpoint": endpoint,
+            ("query" if method in _WITHOUT_BODY else "body"): braced(rest),
+        },
+    }
+
+
+def _openapi(function: Function, context: Context) -> dict[str, Any]:
+    document, operation = _parts(function, 2)
+    made: dict[str, Any] = {
+        "document": _document(document, function, context),
+        "operationId": operation,
+        "parameters": braced("."),
+    }
+    policy = _policy(function, context)
+    return {"call": "openapi", "with": made if policy is None else {**made, "authentication": policy}}
+
+
+def _grpc(function: Function, context: Context) -> dict[str, Any]:
+    proto, service, method = _parts(function, 3)
+    if "host" not in function.metadata:
+        raise Inexpressible(
+            f"the function {function.name!r}, whose server is not in the definition: 1.0 needs its host there"
+        )
+    server = {key: function.metadata[key] for key in ("host", "port") if key in function.metadata}
+    policy = _policy(function, context)
+    return {
+        "call": "grpc",
+        "with": {
+            "proto": _document(proto, function, context),
+            "service": {"name": service, **server, **({} if policy is None else {"authentication": policy})},
+            "method": method,
+            "arguments": braced("."),
+        },
+    }
+
+
+def _parts(function: Function, number: int) -> list[str]:
+    operation = function.operation
+    parts = operation.split("#") if isinstance(operation, str) else []
+    if len(parts) != number or "${" in str(operation) or not all(parts):
+        raise Inexpressible(f"the operation {operation!r} of the function {function.name!r}")
+    return parts
+
+
+def _document(uri: str, function: Function, context: Context) -> dict[str, Any]:
+    name = None if function.auth_ref is None else function.auth_ref.resource
+    if name is None:
+        return {"endpoint": uri}
+    context.used_auths[name] = None
+    return {"endpoint": {"uri": uri, "authentication": {"use": name}}}
+
+
+def _policy(function: Function, context: Context) -> dict[str, str] | None:
+    name = None if function.auth_ref is None else function.auth_ref.invocation
+    if name is None:
+        return None
+    context.used_auths[name] = None
+    return {"use": name}
+
+
+def authentication(auth: Auth, context: Context) -> dict[str, Any]:
+    """Return *auth* as an entry of `use.authentications`. Raises Inexpressible."""
+    translate = context.translate.with_secrets()
+    properties = auth.properties
+    if isinstance(properties, str):
+        found = re.fullmatch(r"(?:\$\{\s*)?(?:\$SECRETS\.)?([\w-]+)(?:\s*\})?", properties.strip())
+        if found is None:
+            raise Inexpressible(f"the properties {properties!r} of the auth {auth.name!r}")
+        return {auth.scheme: {"use": found[1]}}
+    given = translate.template(properties) if isinstance(properties, Mapping) else {}
+    given = {key: value for key, value in given.items() if key != "metadata"}
+    if auth.scheme == "basic" and given.keys() == {"username", "password"}:
+        return {"basic": given}
+    if auth.scheme == "bearer" and given.keys() == {"token"}:
+        return {"bearer": given}
+    if auth.scheme == "oauth2":
+        return {"oauth2": _oauth2(auth, given)}
+    raise Inexpressible(f"the auth {auth.name!r} of the scheme {auth.scheme!r}")
+
+
+def _oauth2(auth: Auth, given: dict[str, Any]) -> dict[str, Any]:
+    unknown = given.keys() - {*_OAUTH2, "clientId", "clientSecret"}
+    grant = given.get("grantType")
+    if unknown or grant not in ("password", "clientCredentials"):
+        what = ", ".join(sorted(unknown)) or f"grantType {grant}"
+        raise Inexpressible(f"{what} of the auth {auth.name!r}")
+    made = {_OAUTH2[key]: value for key, value in given.items() if key in _OAUTH2}
+    made["grant"] = "client_credentials" if grant == "clientCredentials" else grant
+    client = {key: given[was] for key, was in (("id", "clientId"), ("secret", "clientSecret")) if was in given}
+    return {**made, **({"client": client} if client else {})}

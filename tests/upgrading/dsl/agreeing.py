@@ -1,0 +1,117 @@
+"""Do a definition of 0.8 and the definition of DSL 1.0 that `swf upgrade --to 1.0` makes of it come to the same?"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.errors import InvalidDefinition, UsageError
+from swf_temporal.languages.known import upgrade
+from swf_temporal.simulation.definitions import workflows_of
+from swf_temporal.simulation.scenario import ObservedRun, context_of, observed
+from swf_temporal.text.origin import Source
+from tests.agreement.comparing import read
+from tests.upgrading.agreeing import Document
+
+ROOT = Path(__file__).parents[3]
+_LEFT_OUT = ("direktiv", "sonataflow", "refused", "conformance")
+"""Folders of scenarios in other languages, and of definitions that cannot run."""
+
+
+class Outcome(StrEnum):
+    """How a definition and its rewritten form compare."""
+
+    AGREE = "agree"
+    REPORTED = "reported"
+    """They differ, and the upgrade says that they may."""
+    DIFFER = "differ"
+    REFUSED = "refused"
+    """The upgrade says that 1.0 cannot express the definition."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A scenario, and how its definition compares with the rewritten one."""
+
+    name: str
+    outcome: Outcome
+    differences: tuple[str, ...] = ()
+    reported: tuple[str, ...] = ()
+
+
+def scenarios(pattern: str = "") -> Iterator[tuple[str, Document]]:
+    """Yield the scenarios whose file has *pattern* in its path, with their places."""
+    folder = ROOT / "tests" / "scenarios"
+    for file in sorted(folder.rglob("*.yaml")):
+        place = str(file.relative_to(folder))
+        if pattern not in place or place.startswith(_LEFT_OUT):
+            continue
+        for document in json.loads(json.dumps(list(yaml.safe_load_all(file.read_text())), default=str)):
+            if isinstance(document, dict) and isinstance(document.get("workflow"), dict) and "scenario" in document:
+                yield f"{place}: {document['scenario']}", document
+
+
+def compared(name: str, document: Document) -> Compared | None:
+    """Return how the definition of a scenario compares with the rewritten one; None if it cannot run."""
+    try:
+        before = run(document)
+        texts = [one for one in (document["workflow"], *document.get("definitions", []))]
+        if before is None or not all(isinstance(one, dict) for one in texts):
+            return None
+        made = [upgrade(Source(json.dumps(one)), "1.0") for one in texts]
+    except (InvalidDefinition, UsageError, KeyError):
+        return None
+    refused = [change.message for one in made for change in one.changes if change.kind == "inexpressible"]
+    if refused:
+        return Compared(name, Outcome.REFUSED, reported=tuple(refused))
+    first, *others = (json.loads(one.text) for one in made)
+    rewritten = {**document, "workflow": first, **({"definitions": others} if others else {})}
+    after = run(rewritten)
+    told = ["cannot run"] if after is None else differences(before, after)
+    reported = tuple(change.message for one in made for change in one.changes if change.kind == "differs")
+    outcome = Outcome.AGREE if not told else Outcome.REPORTED if reported else Outcome.DIFFER
+    return Compared(name, outcome, tuple(told), reported)
+
+
+def run(document: Document) -> ObservedRun | None:
+    """Run a scenario; None if its definition cannot run. One that events start is started by its first event."""
+    (scenario,) = read([{key: value for key, value in document.items() if key not in ("expect", "spec")}])
+    try:
+        context = context_of(scenario)
+        given = scenario.input
+        if "document" in document["workflow"] and document["workflow"].get("schedule", {}).get("on"):
+            events = [CloudEvent.from_json(event, default_id="-") for event in (*scenario.early, *scenario.events)]
+            inputs = workflows_of(scenario)[0].event_starts(events)
+            given = inputs[0] if inputs else []
+        return observed(scenario, context.run(given))
+    except InvalidDefinition:
+        return None
+
+
+def differences(before: ObservedRun, after: ObservedRun) -> list[str]:
+    """Return in what two runs differ, a text for each difference. Errors have other names in 1.0."""
+    found = []
+    for what in ("status", "output", "calls", "elapsed"):
+        one, other = _told(getattr(before, what)), _told(getattr(after, what))
+        if one != other:
+            found.append(f"{what}: {one} before, {other} after")
+    events, others = ([_without(event) for event in seen.produced] for seen in (before, after))
+    if events != others:
+        found.append(f"produced: {events} before, {others} after")
+    return found
+
+
+def _told(value: Any) -> Any:
+    if isinstance(value, tuple):
+        # A call without arguments has none in 0.8, and an empty object in 1.0.
+        return [[name, {} if arguments is None else arguments] for name, arguments in value]
+    return round(value.total_seconds(), 3) if hasattr(value, "total_seconds") else value
+
+
+def _without(event: dict[str, Any]) -> Document:
+    return {key: value for key, value in event.items() if key not in ("id", "time")}

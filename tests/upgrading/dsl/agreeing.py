@@ -11,9 +11,10 @@ import yaml
 
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.errors import InvalidDefinition, UsageError
+from swf_temporal.expressions.compiled import BadExpression
 from swf_temporal.languages.known import upgrade
 from swf_temporal.simulation.definitions import workflows_of
-from swf_temporal.simulation.scenario import ObservedRun, context_of, observed
+from swf_temporal.simulation.scenario import ObservedRun, Scenario, context_of, observed
 from swf_temporal.text.origin import Source
 from tests.agreement.comparing import read
 from tests.upgrading.agreeing import Document
@@ -58,10 +59,9 @@ def scenarios(pattern: str = "") -> Iterator[tuple[str, Document]]:
 
 def compared(name: str, document: Document) -> Compared | None:
     """Return how the definition of a scenario compares with the rewritten one; None if it cannot run."""
+    texts = [document["workflow"], *document.get("definitions", [])]
     try:
-        before = run(document)
-        texts = [one for one in (document["workflow"], *document.get("definitions", []))]
-        if before is None or not all(isinstance(one, dict) for one in texts):
+        if run(document) is None or not all(isinstance(one, dict) for one in texts):
             return None
         made = [upgrade(Source(json.dumps(one)), "1.0") for one in texts]
     except (InvalidDefinition, UsageError, KeyError):
@@ -71,7 +71,15 @@ def compared(name: str, document: Document) -> Compared | None:
         return Compared(name, Outcome.REFUSED, reported=tuple(refused))
     first, *others = (json.loads(one.text) for one in made)
     rewritten = {**document, "workflow": first, **({"definitions": others} if others else {})}
-    after = run(rewritten)
+    if first.get("schedule", {}).get("on"):
+        # One that events start has no other input in 1.0.
+        document = {**document, "input": {}}
+        started = _started(rewritten)
+        if started is None:
+            return None
+        rewritten = started
+    before, after = run(document), run(rewritten)
+    assert before is not None
     told = ["cannot run"] if after is None else differences(before, after)
     reported = tuple(change.message for one in made for change in one.changes if change.kind == "differs")
     outcome = Outcome.AGREE if not told else Outcome.REPORTED if reported else Outcome.DIFFER
@@ -79,18 +87,41 @@ def compared(name: str, document: Document) -> Compared | None:
 
 
 def run(document: Document) -> ObservedRun | None:
-    """Run a scenario; None if its definition cannot run. One that events start is started by its first event."""
-    (scenario,) = read([{key: value for key, value in document.items() if key not in ("expect", "spec")}])
+    """Run a scenario; None if its definition cannot run."""
+    (scenario,) = _read(document)
     try:
-        context = context_of(scenario)
-        given = scenario.input
-        if "document" in document["workflow"] and document["workflow"].get("schedule", {}).get("on"):
-            events = [CloudEvent.from_json(event, default_id="-") for event in (*scenario.early, *scenario.events)]
-            inputs = workflows_of(scenario)[0].event_starts(events)
-            given = inputs[0] if inputs else []
-        return observed(scenario, context.run(given))
-    except InvalidDefinition:
+        return observed(scenario, context_of(scenario).run(scenario.input))
+    except (InvalidDefinition, BadExpression):
         return None
+
+
+def _read(document: Document) -> list[Scenario]:
+    return read([{key: value for key, value in document.items() if key not in ("expect", "spec")}])
+
+
+def _started(document: Document) -> Document | None:
+    """Return a scenario whose instance has the events that start it as its input; None if none of its events do."""
+    (scenario,) = _read(document)
+    (definition, *_) = workflows_of(scenario)
+    start = definition.event_start
+    assert start is not None
+    written = document.get("events", [])
+    known = [
+        CloudEvent.from_json({key: value for key, value in one.items() if key != "early"}, default_id=str(index))
+        for index, one in enumerate(written)
+    ]
+    inputs = definition.event_starts(known)
+    if not inputs:
+        return None
+    taken: list[int] = []
+    for wanted in start.events if start.join == "all" else [None]:
+        fitting = (
+            index
+            for index, event in enumerate(known)
+            if index not in taken and any(event.type == one.type for one in start.events if wanted in (None, one))
+        )
+        taken.append(next(fitting))
+    return {**document, "input": inputs[0], "events": [one for index, one in enumerate(written) if index not in taken]}
 
 
 def differences(before: ObservedRun, after: ObservedRun) -> list[str]:

@@ -21,6 +21,9 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import docum
 
 RAW: Final = "$task.input"
 """The data of a task whose `input.from` selects other data for its work."""
+WHOLE: Final = (
+    "a branch of several tasks yields all its data: what it does not change replaces what branches before it changed"
+)
 _HTTP_ARGUMENTS: Final = ("HEADER_", "QUERY_")
 
 
@@ -32,7 +35,8 @@ def sequence(actions: Sequence[Action], timeout: str | None, context: Context) -
 def effect(action: Action, timeout: str | None, context: Context) -> Step:
     """Return the task that performs *action* and yields an object with its result, to be merged into the data."""
     if action.condition is not None or action.sleep is not None or action.event_ref is not None:
-        raise Inexpressible(f"{_said(action)}, which runs beside others and has a condition, a sleep or an event")
+        context.differs(WHOLE, action)
+        return context.inner.free(f"{name_of(action)} branch"), {"do": as_list(_steps(action, timeout, context))}
     task, merge = _invoked(action, context)
     if merge is not None:
         context.note(merge.notes)
@@ -60,9 +64,14 @@ def _steps(action: Action, timeout: str | None, context: Context) -> list[Step]:
     steps = _performing(action, timeout, context)
     sleep = action.sleep
     if sleep is not None and sleep.before is not None:
-        steps.insert(0, (context.inner.free(f"wait before {name_of(action)}"), {"wait": duration(sleep.before)}))
+        steps.insert(
+            0,
+            (context.inner.free(f"wait before {name_of(action)}"), {"wait": duration(sleep.before, context.translate)}),
+        )
     if sleep is not None and sleep.after is not None:
-        steps.append((context.inner.free(f"wait after {name_of(action)}"), {"wait": duration(sleep.after)}))
+        steps.append(
+            (context.inner.free(f"wait after {name_of(action)}"), {"wait": duration(sleep.after, context.translate)})
+        )
     if action.condition is None:
         return steps
     condition = {"if": context.translate.condition(action.condition)}
@@ -92,7 +101,7 @@ def _completed(action: Action, step: Step, timeout: str | None, context: Context
     step = retried(action, step, context)
     if timeout is None or "set" in step[1]:
         return step
-    return step[0], {**step[1], "timeout": {"after": duration(timeout)}}
+    return step[0], {**step[1], "timeout": {"after": duration(timeout, context.translate)}}
 
 
 def _invoked(action: Action, context: Context) -> tuple[Task, Merge | None]:
@@ -191,7 +200,7 @@ def _exchanged(action: Action, ref: EventRef, timeout: str | None, context: Cont
     if len(times) > 1:
         raise Inexpressible(f"two timeouts of {_said(action)}")
     if times:
-        answer["timeout"] = {"after": duration(times[0])}
+        answer["timeout"] = {"after": duration(times[0], context.translate)}
     return [(name, sent), (context.inner.free(ref.consume_event_ref), answer)]
 
 

@@ -8,7 +8,13 @@ from swf_temporal.languages.serverless_workflow.definition import ServerlessWork
 from swf_temporal.languages.serverless_workflow.model.definitions import Event
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.states import StateTimeouts
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import Inexpressible, Translator
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import (
+    Inexpressible,
+    Translator,
+    braced,
+    piped,
+    single,
+)
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import TaskNames
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 
@@ -55,10 +61,16 @@ class Context:
         )
 
 
-def duration(text: Any) -> str | dict[str, float]:
-    """Return a duration of 0.8 as one of 1.0: ISO 8601, or its seconds where 1.0 does not take how it is written."""
-    if not isinstance(text, str) or "${" in text:
-        raise Inexpressible(f"the duration {text!r}, which is an expression")
+def duration(text: str, translate: Translator) -> str | dict[str, float]:
+    """Return a duration of 0.8 as one of 1.0: ISO 8601, or its seconds where 1.0 does not take how it is written.
+
+    An expression may yield a number of seconds in 0.8.
+    """
+    if "${" in text:
+        jq = translate.jq(text)
+        if translate.kinds(text, is_template=True) == {"string"}:
+            return braced(jq)
+        return braced(piped(single(jq), 'if type == "number" then "PT\\(.)S" else . end'))
     try:
         seconds = parse_duration(text).total_seconds()
     except (ValueError, OverflowError):

@@ -44,24 +44,22 @@ def _policy(action: Action, context: Context) -> Any:
         return {"delay": "PT1S", "backoff": {"exponential": {}}}
     if found.max_attempts is not None and str(found.max_attempts) in ("0", "1"):
         return None
-    policy_of(found)
+    policy_of(found, context)
     context.used_retries[found.name] = None
     context.note([ALWAYS])
     return found.name
 
 
-def policy_of(retry: Retry) -> dict[str, Any]:
+def policy_of(retry: Retry, context: Context) -> dict[str, Any]:
     """Return *retry* as an entry of `use.retries`. Raises Inexpressible."""
     said = f"the retry {retry.name!r}"
     values = (retry.delay, retry.max_attempts, retry.max_delay, retry.increment, retry.multiplier, retry.jitter)
     if any(isinstance(value, str) and "${" in value for value in values):
         raise Inexpressible(f"{said} with an expression")
     if retry.max_delay is not None:
-        raise Inexpressible(f"maxDelay of {said}")
-    if retry.jitter is not None and str(retry.jitter) not in ("0", "0.0", "PT0S"):
-        raise Inexpressible(f"jitter of {said}, which may also shorten a delay")
+        context.differs(f"the delays of {said} grow without a limit", retry)
     delay = "PT1S" if retry.delay is None else retry.delay
-    made: dict[str, Any] = {"delay": duration(delay)}
+    made: dict[str, Any] = {"delay": duration(delay, context.translate)}
     increment = 0.0 if retry.increment is None else parse_duration(retry.increment).total_seconds()
     factor = 1.0 if retry.multiplier is None else retry.multiplier
     if isinstance(factor, str) and factor.startswith(("P", "+P")):
@@ -72,11 +70,25 @@ def policy_of(retry: Retry) -> dict[str, Any]:
     elif growth == (parse_duration(delay).total_seconds(), 1.0) and increment:
         made["backoff"] = {"linear": {}}
     elif growth != (0.0, 1.0):
-        raise Inexpressible(f"{said}, whose delays grow neither by the first one nor to the double")
+        kind = "exponential" if growth[1] > 1.0 else "linear"
+        made["backoff"] = {kind: {}}
+        how = "to the double each time" if growth[1] > 1.0 else "by the first one each time"
+        context.differs(f"the delays of {said} grow {how}", retry)
+    if retry.jitter is not None and str(retry.jitter) not in ("0", "0.0", "PT0S"):
+        context.differs(f"the jitter of {said} is only added to delays, and is that of the first", retry)
+        made["jitter"] = {"from": "PT0S", "to": _jitter(retry.jitter, delay)}
     if retry.max_attempts is not None:
         retries = int(retry.max_attempts) - (0 if retry.counts_retries else 1)
         made["limit"] = {"attempt": {"count": retries}}
     return made
+
+
+def _jitter(jitter: float | str, delay: str) -> str:
+    if isinstance(jitter, str) and jitter.startswith(("P", "+P")):
+        seconds = parse_duration(jitter).total_seconds()
+    else:
+        seconds = float(jitter) * parse_duration(delay).total_seconds()
+    return f"PT{round(seconds, 3):g}S"
 
 
 def code_of(name: str, context: Context) -> str:
@@ -117,5 +129,4 @@ def condition_of(codes: list[str]) -> str:
 
 def caught(entry: OnError, context: Context) -> dict[str, Any]:
     """Return the part of a catch clause that catches the errors of *entry*."""
-    context.note([GIVEN])
     return filter_of([code_of(name, context) for name in entry.error_refs])

@@ -10,6 +10,7 @@ from swf_temporal.languages.serverless_workflow.model.states import ProduceEvent
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import Context, Step, Task
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import Inexpressible, piped
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.merging import Merge, merge_of
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import TaskNames
 
 _SOURCE: Final = "https://serverlessworkflow.io"
 """The source of produced events whose definition has none."""
@@ -94,11 +95,11 @@ def _data(data: Any, context: Context) -> Any:
     return context.translate.template(data)
 
 
-def emits(events: Sequence[ProduceEvent], context: Context) -> list[Step]:
+def emits(events: Sequence[ProduceEvent], context: Context, names: TaskNames) -> list[Step]:
     """Return the tasks that emit what a transition or an end produces."""
     return [
         (
-            context.names.free(one.event_ref),
+            names.free(one.event_ref),
             emit(context.events[one.event_ref], one.data, one.context_attributes, context),
         )
         for one in events

@@ -1,7 +1,7 @@
 """Expressions of 0.8 in DSL 1.0: the same jq with other variables, and without constants and expression functions."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from swf_temporal.base.data import JSON
@@ -28,6 +28,9 @@ _PLAIN_NAME: Final = re.compile(r"[A-Za-z_]\w*")
 _SEVERAL: Final = re.compile(
     r"\[\s*\]|\.\.|,|\b(?:range|recurse|limit|scan|splits|match|paths|combinations|inputs|env|empty|select|error)\b"
 )
+_ERROR: Final = {"message": "$context.error.detail", "status": "$context.error.status"}
+"""What handlers put into `$context` for what 0.8 has under `$WORKFLOW.error`."""
+_UNCLEAR: Final = "a condition with several outputs holds if all are true: in 0.8 it fails if only some of them are"
 _OPENING_BEFORE_LIST: Final = re.compile(r"(?:^|[\s(\[{:,;|=<>+*/%-])$")
 
 
@@ -39,6 +42,8 @@ class Translator:
         self._compiled = compiled
         self._may_use_secrets = may_use_secrets
         self._within: tuple[str, ...] = ()
+        self.notes: dict[str, None] = {}
+        """What differs in the expressions that were translated."""
         self._operations = {one.name: one.operation for one in workflow.functions if one.type == "expression"}
 
     def with_secrets(self) -> "Translator":
@@ -56,7 +61,10 @@ class Translator:
         if isinstance(value, bool):
             return "true" if value else "false"
         found = self.jq(value)
-        return f"[{found}] | all" if yields_several(found) and "[]" in found else found
+        if not (yields_several(found) and "[]" in found):
+            return found
+        self.notes[_UNCLEAR] = None
+        return f"[{found}] | all"
 
     def jq(self, value: Any) -> str:
         """Return the jq of a field that holds an expression by definition."""
@@ -100,13 +108,24 @@ class Translator:
             return self._interpolated(value)
         return show_json(value)
 
-    def kinds(self, value: Any) -> frozenset[str]:
-        """Return the kinds of value that an expression of 0.8 can yield."""
-        return self._compiled.expression(value).kinds
+    def kinds(self, value: Any, *, is_template: bool = False) -> frozenset[str]:
+        """Return the kinds of value that an expression of 0.8, or a template, can yield."""
+        return (self._compiled.template if is_template else self._compiled.expression)(value).kinds
 
     def has_expressions(self, value: Any) -> bool:
         """Return whether *value*, a template, has expressions."""
         return not _is_constant(value)
+
+    def texts_in(self, value: Any) -> Iterator[str]:
+        """Yield the jq of the expressions in *value*, a template that was translated."""
+        if isinstance(value, Mapping):
+            for item in value.values():
+                yield from self.texts_in(item)
+        elif isinstance(value, list):
+            for item in value:
+                yield from self.texts_in(item)
+        elif isinstance(value, str) and "${" in value:
+            yield from (one.text for one in template.split(value) if not isinstance(one, str))
 
     def _is_bare(self, value: str) -> bool:
         return template.sole(template.split(value)) is None and all(
@@ -160,9 +179,11 @@ class Translator:
         if steps[0] in ("id", "name"):
             value = self._workflow.id if steps[0] == "id" else self._workflow.name
             return _group(show_json(value)) + "".join(f".{step}" for step in steps[1:])
+        if steps[0] == "error" and len(steps) == 2 and steps[1] in _ERROR:
+            return _ERROR[steps[1]]
         known = _WORKFLOW.get(steps[0])
         if known is None:
-            raise Inexpressible(f"$WORKFLOW.{steps[0]}")
+            raise Inexpressible("$WORKFLOW." + ".".join(steps))
         return known + "".join(f".{step}" for step in steps[1:])
 
     def _constant(self, steps: list[str]) -> str:
@@ -183,6 +204,13 @@ def check_variable(name: str) -> None:
 def braced(jq: str) -> str:
     """Return an expression in `${ }`."""
     return f"${{ {jq} }}"
+
+
+def uses_root(jq: str, name: str) -> bool:
+    """Return whether *jq* may use the key *name* of the data, or the data as a whole, as far as its text shows."""
+    path = r"(?:\.\w+|\[\d+\])*"
+    own = rf"\${name}\b{path}|\.(?!{name}\b)[A-Za-z_]\w*{path}|{_TEXT}|\d+|\w+(?=\s*:)|[-+*/<>=!(),:{{}}\s]"
+    return re.fullmatch(rf"(?:{own})*", jq) is None or "\\(" in jq
 
 
 def piped(*parts: str) -> str:
@@ -229,10 +257,8 @@ def _group(jq: str) -> str:
 
 
 def _is_simple(jq: str) -> bool:
-    return (
-        re.fullmatch(rf"[$.]?[\w.]*(?:\[\d+\])*|{_TEXT}|-?\d+(?:\.\d+)?", jq) is not None
-        or jq[:1] + jq[-1:] in ("{}", "[]")
-        and jq.count(jq[0]) == 1
+    return re.fullmatch(rf"[$.]?[\w.]*(?:\[\d+\])*|{_TEXT}|-?\d+(?:\.\d+)?", jq) is not None or (
+        jq[:1] + jq[-1:] in ("{}", "[]") and jq.count(jq[0]) == 1
     )
 
 

@@ -13,8 +13,10 @@ _NAME: Final = re.compile(r"[\w.-]+")
 _PLAIN: Final = re.compile(r"rest:\s*(?:(?P<method>[A-Za-z]+):)?(?P<uri>https?://.+)")
 _PARAMETER: Final = re.compile(r"\{([A-Za-z_]\w*)\}")
 _WITHOUT_BODY: Final = ("get", "head", "delete", "options")
-_IGNORED_METADATA: Final = ("configuredAs", "configKey", "failOnStatusCode", "longRunning", "local")
-"""The metadata of functions that change what a call does."""
+_CHANGING: Final = ("configKey", "failOnStatusCode")
+"""The metadata of functions that change the results of calls."""
+_PLACING: Final = ("configuredAs", "longRunning", "local", "priority")
+"""The metadata of functions that only the operation of workers depends on."""
 _OAUTH2: Final = {
     "authority": "authority",
     "grantType": "grant",
@@ -30,9 +32,11 @@ def component(function: Function, context: Context) -> dict[str, Any]:
     said = f"the function {function.name!r}"
     if function.name in _BUILT_IN:
         raise Inexpressible(f"{said}, whose name is one of 1.0's own functions")
-    for key in _IGNORED_METADATA:
-        if key in function.metadata:
+    for key in function.metadata:
+        if key in _CHANGING:
             raise Inexpressible(f"{said} with {key!r} in its metadata")
+        if key in _PLACING:
+            context.differs(f"{said} has {key!r} in its metadata, which 1.0 does not have", function)
     operation = function.operation
     if isinstance(operation, str) and _PLAIN.fullmatch(operation.strip()):
         return _http(operation.strip(), function, context)
@@ -51,8 +55,7 @@ def _custom(function: Function, context: Context) -> dict[str, Any]:
         raise Inexpressible(f"the operation {name!r} of the function {function.name!r}")
     if function.auth_ref is not None:
         raise Inexpressible(f"the credentials of the custom function {function.name!r}")
-    if function.operation is None or name == function.name:
-        context.report.reshaped(f"custom functions are those of the worker: {name}:1.0.0@default")
+    context.report.reshaped(f"{name}:1.0.0@default is the function {name!r} of the worker")
     return {"call": f"{name}:1.0.0@default"}
 
 

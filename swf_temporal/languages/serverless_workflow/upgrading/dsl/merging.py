@@ -10,7 +10,10 @@ from swf_temporal.expressions.kinds import ANY
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import Inexpressible, grouped, piped, single
 
 _PLACE: Final = re.compile(r"(?:\.[A-Za-z_]\w*)+")
-ARRAYS: Final = "what is merged into the data replaces arrays under the same keys: 0.8 appends to them"
+ARRAYS: Final = (
+    "what is merged into the data replaces arrays under the same keys, where 0.8 appends to them; data that are no"
+    " object cannot be merged into"
+)
 RESPONSE: Final = "a result that is not an object is put under 'response', also if the data are still empty"
 SELECTS: Final = "a filter that selects nothing yields null: in 0.8 it has no effect"
 DEEP: Final = "toStateData with several keys replaces what is no object on its path: in 0.8 the action fails"
@@ -37,7 +40,7 @@ class Merge:
 
     def into(self, base: str) -> str:
         """Return the jq that merges the part of `.` into *base*."""
-        return f"{base} * {self.effect()}"
+        return f"{base} * {grouped(self.effect())}"
 
     def effect(self) -> str:
         """Return the jq of an object to merge."""
@@ -46,10 +49,10 @@ class Merge:
             if self._kinds <= {"object"}:
                 return grouped(single(value))
             rest = "objects // {response: values} // {}"
-            return f"({rest})" if value == "." else f"({piped(single(value), rest)})"
+            return rest if value == "." else piped(single(value), rest)
         if "null" in self._kinds:
             inner = "values" if value == "." else f"({piped(single(value), 'values')})"
-            return f"({_nested(self._keys, inner)} // {{}})"
+            return f"{_nested(self._keys, inner)} // {{}}"
         return _nested(self._keys, grouped(single(value)))
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from swf_temporal.base.data import JSON
+from swf_temporal.base.strict_json import show_json
 from swf_temporal.languages.serverless_workflow.model.states import (
     Branch,
     CallbackState,
@@ -25,9 +26,9 @@ from swf_temporal.languages.serverless_workflow.model.states import (
     Transition,
     WithTransition,
 )
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.actions import as_list, effect, sequence
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.actions import WHOLE, as_list, effect, sequence
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import ERRORS, Context, Step, Task, duration
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.errors import caught
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.errors import GIVEN, caught
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.events import (
     emits,
     listen_to,
@@ -40,14 +41,17 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import
     check_variable,
     grouped,
     piped,
+    single,
+    uses_root,
 )
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.merging import ARRAYS, SELECTS
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.merging import ARRAYS, SELECTS, Merge, keys_of
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import TaskNames
 
 Way = str
 """Where a task leads: the name of a task, or `end`."""
 END: Final = "end"
 IN_TURN: Final = "iterations run one after the other: 1.0 cannot run them side by side"
+SEEN: Final = "an iteration sees what those before it merged into the data"
 ORDER: Final = "the data of several events are merged in the order in which the events came"
 FIRST: Final = "a fork that competes ends with the first branch that succeeds, and fails only if all fail"
 
@@ -75,6 +79,7 @@ class States:
         self._translate = context.translate
         self._names = {one.name: context.names.free(one.name) for one in context.workflow.states}
         self._ids = {one.id: one.name for one in context.workflow.states if one.id is not None}
+        self._reads_errors = "$WORKFLOW.error" in context.workflow.source.text
         self._work: Mapping[type[StateBase], Callable[[Any], list[Step]]] = {
             InjectState: self._inject,
             OperationState: self._operation,
@@ -105,22 +110,19 @@ class States:
         made = Written([Block([(self.name_of(state.name), {})])])
         block = made.blocks[0]
         task = self._whole(state, steps)
+        way, given = self._way(state)
+        block.way = way
+        produced = () if given is None else given.produce_events
         if state.on_errors:
-            task = self._handled(state, task, made)
+            task = self._handled(state, task, emits(produced, self._context, self._context.inner), made)
+        else:
+            block.steps += emits(produced, self._context, self._context.names)
         if state.metadata:
             task["metadata"] = _plain(state.metadata)
         block.steps[0] = (self.name_of(state.name), task)
-        self._leave(state, block)
         return made
 
     # Ways out
-
-    def _leave(self, holder: WithTransition, block: Block) -> None:
-        """Let *block* lead where *holder* does, and emit what is produced on the way."""
-        way, given = self._way(holder)
-        if given is not None:
-            block.steps += emits(given.produce_events, self._context)
-        block.way = way
 
     def _way(self, holder: WithTransition) -> tuple[Way, Transition | End | None]:
         given: Transition | End | None = holder.transition if holder.transition is not None else holder.end
@@ -139,7 +141,7 @@ class States:
         way, given = self._way(holder)
         if given is None or not given.produce_events:
             return way
-        steps = emits(given.produce_events, self._context)
+        steps = emits(given.produce_events, self._context, self._context.names)
         made.blocks.append(Block(steps, way))
         return steps[0][0]
 
@@ -153,7 +155,7 @@ class States:
             return self._in_time(state, task)
         ((_, first), *others) = steps
         fits = "input" not in first or (taken is None)
-        if others or "if" in first and left is not None or not fits or "timeout" in first or "metadata" in first:
+        if others or ("if" in first and left is not None) or not fits or "timeout" in first or "metadata" in first:
             task = {"do": as_list(steps)}
         else:
             task = first
@@ -186,10 +188,10 @@ class States:
             return task
         if "timeout" in task:
             raise Inexpressible("a timeout of a state beside that of its only action")
-        return {**task, "timeout": {"after": duration(times.state_exec_timeout)}}
+        return {**task, "timeout": {"after": duration(times.state_exec_timeout, self._translate)}}
 
-    def _handled(self, state: StateBase, task: Task, made: Written) -> Task:
-        """Return *task* in a try task that leads where the entry of `onErrors` does."""
+    def _handled(self, state: StateBase, task: Task, emitting: list[Step], made: Written) -> Task:
+        """Return *task*, and what emits events, in a try task that leads where the entry of `onErrors` does."""
         if len(state.on_errors) > 1:
             raise Inexpressible("several entries of onErrors: a try task has one catch")
         (entry,) = state.on_errors
@@ -202,19 +204,31 @@ class States:
         taken = task.pop("input", None)
         if taken is not None and ("set" in task or _mentions_raw(task)):
             raise Inexpressible("onErrors of a state with an input filter")
-        catch = {**caught(entry, self._context), "then": self._directly(entry, made)}
-        return {**({} if taken is None else {"input": taken}), "try": [{name: task}], "catch": catch}
+        if emitting or not task.keys().isdisjoint(("do", "for", "fork", "try")):
+            self._context.note([GIVEN])
+        catch = caught(entry, self._context)
+        if self._reads_errors:
+            keep = {"set": braced("."), "export": {"as": "{error: $error}"}}
+            catch["do"] = as_list([(self._context.inner.free("keep the error"), keep)])
+        catch["then"] = self._directly(entry, made)
+        steps = [(name, task), *emitting]
+        return {**({} if taken is None else {"input": taken}), "try": as_list(steps), "catch": catch}
 
     # States
 
     def _inject(self, state: InjectState) -> list[Step]:
-        data = state.data
-        if not isinstance(data, Mapping):
-            raise Inexpressible("injected data that are no object")
-        if not data:
+        data = _plain(state.data)
+        if data == {}:
             return []
         self._context.note([ARRAYS])
-        task = {"set": self._translate.template(_plain(data)), "output": {"as": "$input * ."}}
+        is_object = isinstance(data, Mapping)
+        if is_object:
+            written = self._translate.template(data)
+        else:
+            is_object = isinstance(data, str) and self._translate.kinds(data, is_template=True) <= {"object"}
+            written = braced(self._translate.construction(data))
+        # Anything but an object replaces the data.
+        task = {"set": written, "output": {"as": "$input * ." if is_object else "(objects | $input * .) // ."}}
         return [(state.name, task)]
 
     def _operation(self, state: OperationState) -> list[Step]:
@@ -231,7 +245,7 @@ class States:
         }
 
     def _sleep(self, state: SleepState) -> list[Step]:
-        return [(state.name, {"wait": duration(state.duration)})]
+        return [(state.name, {"wait": duration(state.duration, self._translate)})]
 
     def _callback(self, state: CallbackState) -> list[Step]:
         times = self._context.timeouts(state.timeouts)
@@ -245,7 +259,7 @@ class States:
         found = self._context.inner.free(name)
         if timeout is None:
             return found, listen
-        inner = {**listen, "timeout": {"after": duration(timeout)}}
+        inner = {**listen, "timeout": {"after": duration(timeout, self._translate)}}
         catch: dict[str, Any] = {"errors": {"with": {"type": f"{ERRORS}timeout"}}}
         if not is_last:
             catch["then"] = "exit"
@@ -309,13 +323,9 @@ class States:
             task = {"do": as_list([(name, task)])}
         else:
             task = {"do": as_list(sequence(branch.actions, timeout, self._context))}
-            message = (
-                "a branch with several actions yields all its data: what it does not change replaces what branches"
-                " before it changed"
-            )
-            self._context.differs(message, branch)
+            self._context.differs(WHOLE, branch)
         if time is not None:
-            task["timeout"] = {"after": duration(time)}
+            task["timeout"] = {"after": duration(time, self._translate)}
         return self._context.inner.free(branch.name), task
 
     def _foreach(self, state: ForeachState) -> list[Step]:
@@ -328,38 +338,37 @@ class States:
             raise Inexpressible("iterations with several actions")
         (action,) = state.actions
         name, task = effect(action, timeout, context)
-        if "input" in task:
-            raise Inexpressible("fromStateData in iterations")
-        collection = self._translate.jq(state.input_collection)
-        base = "$task.input"
+        if "input" in task or "do" in task:
+            raise Inexpressible("actions of iterations with fromStateData, a condition, a sleep or an event")
+        if "try" in task:
+            raise Inexpressible("retries in iterations")
+        context.note([SEEN])
+        is_plain = all(not uses_root(text, item) for text in self._translate.texts_in(task.get("with", "${ . }")))
+        base = "$input" if is_plain else "$task.input"
+        loop: Task = {"for": {"each": item, "in": _array(self._translate.jq(state.input_collection))}}
         if state.output_collection is None:
             output = f"{base} * {grouped(task['output']['as'])}"
         else:
-            place = self._translate.jq(state.output_collection)
+            keys = keys_of(self._translate.jq(state.output_collection))
             filter_ = action.action_data_filter
             results = None if filter_ is None else filter_.results
-            if filter_ is not None and not filter_.use_results:
-                raise Inexpressible("outputCollection without results")
-            value = "." if results is None else self._translate.jq(results)
-            output = f". as $result | {base} | {place} += [{piped('$result', value)}]"
-        context.differs("an iteration sees what those before it merged into the data", state)
-        task = {"input": {"from": f". + {{{item}: ${item}}}"}, **task, "output": {"as": output}}
-        if "try" in task:
-            raise Inexpressible("retries in iterations")
-        return [
-            (
-                state.name,
-                {"for": {"each": item, "in": _array(collection)}, "do": as_list([(name, task)])},
-            )
-        ]
+            if len(keys) != 1 or (filter_ is not None and not filter_.use_results):
+                raise Inexpressible("an outputCollection that is not a key, or without results")
+            value = "." if results is None else single(self._translate.jq(results))
+            output = f"{base} + {{{keys[0]}: ({base}.{keys[0]} + [{value}])}}"
+            loop["output"] = {"as": f".{keys[0]} //= []"}
+        task = {**task, "output": {"as": output}}
+        if not is_plain:
+            task = {"input": {"from": f". + {{{item}: ${item}}}"}, **task}
+        return [(state.name, {**loop, "do": as_list([(name, task)])})]
 
     # Switches
 
     def _switch(self, state: SwitchState) -> Written:
-        if state.event_conditions:
-            raise Inexpressible("conditions by events")
         if state.on_errors:
             raise Inexpressible("onErrors of a switch")
+        if state.event_conditions:
+            return self._by_events(state)
         name = self.name_of(state.name)
         made = Written([Block([(name, {})])])
         cases: list[dict[str, Any]] = []
@@ -368,19 +377,7 @@ class States:
             way = self._directly(condition, made)
             label = _free(condition.name or way, taken)
             cases.append({label: {"when": self._translate.condition(condition.condition), "then": way}})
-        default = state.default_condition
-        if default is not None:
-            way = self._directly(default, made)
-        else:
-            way = self._context.names.free(f"no condition of {state.name} holds")
-            error = {
-                "type": f"{ERRORS}runtime",
-                "status": 500,
-                "title": "NoConditionMatched",
-                "detail": f"no condition of {state.name!r} holds",
-            }
-            made.blocks.append(Block([(way, {"raise": {"error": error}})], END))
-        cases.append({"otherwise": {"then": way}})
+        cases.append({"otherwise": {"then": self._default(state, made)}})
         taken_filter, left = self._filters(state)
         task: Task = {"switch": cases}
         if taken_filter is not None:
@@ -390,6 +387,76 @@ class States:
         if state.metadata:
             task["metadata"] = _plain(state.metadata)
         made.blocks[0].steps[0] = (name, task)
+        return made
+
+    def _default(self, state: SwitchState, made: Written) -> Way:
+        """Return where the default of *state* leads: to an error if it has none."""
+        if state.default_condition is not None:
+            return self._directly(state.default_condition, made)
+        way = self._context.names.free(f"no condition of {state.name} holds")
+        error = {
+            "type": f"{ERRORS}runtime",
+            "status": 500,
+            "title": "NoConditionMatched",
+            "detail": f"no condition of {state.name!r} holds",
+        }
+        made.blocks.append(Block([(way, {"raise": {"error": error}})]))
+        return way
+
+    def _by_events(self, state: SwitchState) -> Written:
+        """Return a task that waits for one of the events, and one that goes where this leads."""
+        context, conditions = self._context, state.event_conditions
+        refs = [one.event_ref for one in conditions]
+        events = [context.events[ref] for ref in refs]
+        filters = [one.event_data_filter for one in conditions]
+        listen = listen_to(list(dict.fromkeys(refs)), context)
+        if any(one != filters[0] for one in filters):
+            raise Inexpressible("conditions by events with different filters")
+        taken, left = self._filters(state)
+        is_single = len(set(refs)) == 1
+        of = ".[0]" if is_single else ".event" if "read" in listen["listen"] else ".event.data"
+        merge: Merge | None = merge_of_event(filters[0], context, of)
+        base = "$input" if is_single else ".data"
+        merged = base if merge is None else merge.into(base)
+        merged = merged if left is None else piped(merged, left)
+        if merge is not None:
+            context.note(merge.notes)
+        name = self.name_of(state.name)
+        made = Written([Block([])])
+        if is_single:
+            listen["output"] = {"as": merged}
+            made.blocks[0].way = self._directly(conditions[0], made)
+        else:
+            listen["listen"]["read"] = "envelope"
+            listen["output"] = {"as": "{data: $input, event: .[0]}"}
+        task = self._in_time(state, listen)
+        time = context.timeouts(state.timeouts).event_timeout
+        if time is not None:
+            if "timeout" in task:
+                raise Inexpressible("an eventTimeout beside a stateExecTimeout")
+            if left is not None:
+                raise Inexpressible("an output filter beside an eventTimeout")
+            late = {**task, "timeout": {"after": duration(time, self._translate)}}
+            catch = {"errors": {"with": {"type": f"{ERRORS}timeout"}}, "then": self._default(state, made)}
+            task = {"try": as_list([(context.inner.free("wait"), late)]), "catch": catch}
+        if taken is not None:
+            task = {"input": {"from": taken}, **task}
+        if state.metadata:
+            task["metadata"] = _plain(state.metadata)
+        made.blocks[0].steps.append((name, task))
+        if not is_single:
+            cases = []
+            labels: set[str] = set()
+            for condition, event in zip(conditions, events, strict=True):
+                label = _free(condition.name or condition.event_ref, labels)
+                when = f".event.type == {show_json(event.type)}" if event.type else "true"
+                if sum(one.type == event.type for one in events) > 1:
+                    when = f".event.source == {show_json(event.source)}"
+                cases.append({label: {"when": when, "then": self._directly(condition, made)}})
+            if len({show_json(next(iter(case.values()))["when"]) for case in cases}) < len(cases):
+                raise Inexpressible("conditions by events that have the same type and source")
+            which: Task = {"switch": cases, "output": {"as": merged}}
+            made.blocks[0].steps.append((context.names.free(f"which event of {state.name}"), which))
         return made
 
 

@@ -15,8 +15,8 @@ from swf_temporal.languages.serverless_workflow.model.workflow import DataSchema
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.comments import comments_of
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import ERRORS, Context, Step, duration
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.errors import policy_of
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.events import filter_of, merge_of_event
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import Inexpressible
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.events import listen_to, merge_of_event
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import Inexpressible, braced
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.functions import authentication, component
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import document_name, semantic_version
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.states import END, Block, States, Written
@@ -26,6 +26,9 @@ from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_object
 from swf_temporal.text.round_trip import round_trip
 
+STARTED: Final = (
+    "the input of an instance is what has started it, events: one that is started otherwise does not wait for events"
+)
 DSL: Final = "1.0.3"
 """The version of the language that is written."""
 DEFAULT_NAMESPACE: Final = "default"
@@ -63,6 +66,7 @@ class _Definition:
         workflow = self.workflow
         self._check()
         tasks = self._tasks()
+        self._check_timeouts()
         made: dict[str, Any] = {"document": self._head()}
         self._part("the schedule", workflow.start, self._write_schedule)
         made["input"] = self._input()
@@ -72,8 +76,9 @@ class _Definition:
             "dataOutputSchema", workflow, lambda: self._schema(workflow.data_output_schema, "output")
         )
         made["schedule"] = self._schedule
+        self.context.note(self.context.translate.notes)
         made = {key: value for key, value in made.items() if value}
-        return {**made, "do": tasks}
+        return marked({**made, "do": tasks})
 
     def lines(self) -> dict[int, tuple[str, str]]:
         """Return for each line in which a part begins the list or object that it is in now, and its name there."""
@@ -99,6 +104,11 @@ class _Definition:
         for message, is_so in refused.items():
             if is_so:
                 self._refuse(message, workflow)
+
+    def _check_timeouts(self) -> None:
+        """Report what 0.8 evaluates when a run begins, and 1.0 where it is used."""
+        if "${" in str(self.workflow.timeouts) or "${" in str(self.workflow.retries):
+            self.report.differs("timeouts and retries that are expressions are evaluated where they are used")
 
     def _refuse(self, message: str, node: Node) -> None:
         self.report.place(node, node.where.position.line)
@@ -158,7 +168,7 @@ class _Definition:
             for one in workflow.auth
             if one.name in context.used_auths
         }
-        retries = {one.name: policy_of(one) for one in workflow.retries if one.name in context.used_retries}
+        retries = {one.name: policy_of(one, context) for one in workflow.retries if one.name in context.used_retries}
         made: dict[str, Any] = {
             "secrets": list(workflow.secrets),
             "authentications": authentications,
@@ -173,7 +183,7 @@ class _Definition:
             return None
         if not given.interrupt or given.run_before is not None:
             raise Inexpressible("interrupt: false and runBefore")
-        return {"after": duration(given.duration)}
+        return {"after": duration(given.duration, self.context.translate)}
 
     def _write_schedule(self) -> None:
         given: Schedule | None = self.workflow.start.schedule
@@ -190,7 +200,7 @@ class _Definition:
         elif given.interval is not None:
             if not given.interval.startswith("P"):
                 raise Inexpressible(f"the interval {given.interval!r}")
-            self._schedule = {"every": duration(given.interval)}
+            self._schedule = {"every": duration(given.interval, self.context.translate)}
 
     # Tasks
 
@@ -216,7 +226,7 @@ class _Definition:
             message = f"the {state.type} state {state.name!r}: {error}"
             self._refuse(message, state)
             raised = {"type": f"{ERRORS}configuration", "status": 501, "title": f"Not in 1.0: {message}"}
-            return [Block([(self.states.name_of(state.name), {"raise": {"error": raised}})], END)]
+            return [Block([(self.states.name_of(state.name), {"raise": {"error": raised}})])]
         return written.blocks
 
     def _starts(self, state: EventState) -> bool:
@@ -224,25 +234,24 @@ class _Definition:
         if any(_leads_to(one, state) for one in self.workflow.states):
             raise Inexpressible("a state whose events start instances, and to which a transition leads back")
         refs = list(dict.fromkeys(ref for entry in state.on_events for ref in entry.event_refs))
-        if len(refs) > 1 or len(state.on_events) > 1:
-            raise Inexpressible("several events that start instances")
-        event = self.context.events[refs[0]]
-        if event.correlation:
-            raise Inexpressible("correlated events that start instances: 1.0 starts one for each event")
+        entries = state.on_events
+        acting = [entry for entry in entries if entry.actions]
+        alike = all(entry.event_data_filter == entries[0].event_data_filter for entry in entries)
+        if not alike or (len(entries) > 1 and state.exclusive and acting):
+            raise Inexpressible("several entries of onEvents with their own filters or actions")
+        listen = listen_to(refs, self.context, needs_all=not state.exclusive)["listen"]
+        is_all = len(refs) > 1 and not state.exclusive
+        if any(self.context.events[ref].correlation for ref in refs):
+            self.context.differs("events with the values of a running instance start another one", state)
         if state.on_errors:
             raise Inexpressible("onErrors of a state whose events start instances")
         if self.workflow.data_input_schema is not None:
             raise Inexpressible("dataInputSchema of a workflow that events start, which 0.8 does not check")
-        self._schedule = {"on": {"one": filter_of(event, self.context)}}
-        if not event.data_only:
-            self._schedule["read"] = "envelope"
-        merge = merge_of_event(state.on_events[0].event_data_filter, self.context)
-        self._from = "{}" if merge is None else merge.effect()
-        self.context.differs(
-            f"an event starts an instance, whose input has it: one that is started otherwise does not wait for"
-            f" {event.name!r}",
-            state,
-        )
+        merge = merge_of_event(entries[0].event_data_filter, self.context, "." if is_all else ".[0]")
+        effect = "{}" if merge is None else merge.effect()
+        self._from = f"reduce (.[] | {effect}) as $event ({{}}; . * $event)" if is_all else effect
+        self._schedule = {"on": listen["to"], **{key: value for key, value in listen.items() if key == "read"}}
+        self.context.differs(STARTED, state)
         return True
 
 
@@ -259,6 +268,25 @@ def _leads_to(holder: State, state: State) -> bool:
 
 # Text
 
+_EXPRESSIONS: Final = ("if", "when", "exceptWhen", "as", "from", "in")
+"""The keys of what is an expression by definition."""
+_DATA: Final = ("with", "set", "error", "metadata", "document", "input", "each", "jitter")
+"""The keys of data, in which only `${ }` marks an expression."""
+
+
+def marked(node: Any, key: str = "") -> Any:
+    """Return *node* with `${ }` around what is an expression by definition, as strict mode asks for."""
+    if isinstance(node, dict):
+        is_filter = key == "input" and node.keys() <= {"from", "schema"}
+        if key in _DATA and not is_filter:
+            return {name: marked(value, name) if name == "correlate" else value for name, value in node.items()}
+        return {name: marked(value, name) for name, value in node.items()}
+    if isinstance(node, list):
+        return [marked(item) for item in node]
+    if isinstance(node, str) and key in _EXPRESSIONS and "${" not in node:
+        return braced(node)
+    return node
+
 
 def _yaml(document: dict[str, Any], comments: Mapping[int, str], lines: Mapping[int, tuple[str, str]]) -> str:
     from ruamel.yaml import YAML  # noqa: PLC0415 - an extra
@@ -266,7 +294,7 @@ def _yaml(document: dict[str, Any], comments: Mapping[int, str], lines: Mapping[
 
     def noted(value: Any) -> Any:
         if isinstance(value, dict):
-            return yaml.map(**{}) if not value else _mapping(yaml, {key: noted(item) for key, item in value.items()})
+            return yaml.map() if not value else _mapping(yaml, {key: noted(item) for key, item in value.items()})
         if isinstance(value, list):
             return yaml.seq([noted(item) for item in value])
         return LiteralScalarString(value) if isinstance(value, str) and "\n" in value.strip() else value

@@ -20,7 +20,6 @@ from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_object
 from swf_temporal.text.round_trip import Graft, WrittenText, add, in_order, round_trip
 
-
 DSL: Final = "1.0"
 """The version that is another language."""
 

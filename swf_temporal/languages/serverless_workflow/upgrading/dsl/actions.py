@@ -24,6 +24,7 @@ RAW: Final = "$task.input"
 WHOLE: Final = (
     "a branch of several tasks yields all its data: what it does not change replaces what branches before it changed"
 )
+LATE: Final = "a timeout of an action ends it when the time is over: 0.8 does when the next attempt would be too late"
 _HTTP_ARGUMENTS: Final = ("HEADER_", "QUERY_")
 
 
@@ -101,6 +102,8 @@ def _completed(action: Action, step: Step, timeout: str | None, context: Context
     step = retried(action, step, context)
     if timeout is None or "set" in step[1]:
         return step
+    if "try" in step[1]:
+        context.note([LATE])
     return step[0], {**step[1], "timeout": {"after": duration(timeout, context.translate)}}
 
 
@@ -119,8 +122,10 @@ def _invoked(action: Action, context: Context) -> tuple[Task, Merge | None]:
             else _call(action, ref, function, selected, context)
         )
     elif action.sub_flow_ref is not None:
-        task = _run(action, action.sub_flow_ref, selected, context)
-        if action.sub_flow_ref.invoke == "async":
+        # 0.8 ignores the filter of what it does not await.
+        is_async = action.sub_flow_ref.invoke == "async"
+        task = _run(action, action.sub_flow_ref, None if is_async else selected, context)
+        if is_async:
             return task, None
     else:
         raise Inexpressible(f"{_said(action)}, which names nothing to perform")

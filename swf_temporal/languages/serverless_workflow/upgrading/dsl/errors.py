@@ -13,7 +13,14 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import
 _ALL: Final = ("*", "DefaultErrorRef", "java.lang.Exception", "java.lang.RuntimeException")
 _STATUS: Final = re.compile(r"(?:HTTP:)?([45]\d\d)")
 _TYPES: Final = {"TimedOut": "timeout", "ExpressionFailed": "expression", "SchemaMismatch": "validation"}
-ALWAYS: Final = "a retry repeats what failed after any error: 0.8 does not repeat what cannot succeed"
+ALWAYS: Final = (
+    "a retry repeats what failed after any error, and does not look at Retry-After: 0.8 does not repeat what cannot"
+    " succeed"
+)
+STATUSES: Final = (
+    "a status is that of an answer by HTTP: errors of custom functions and of other workflows have their own types, or"
+    " the status 500, whatever their code is"
+)
 GIVEN: Final = "a handler and the next task begin with the data with which the failed task began"
 
 
@@ -41,6 +48,7 @@ def _policy(action: Action, context: Context) -> Any:
     if found is None:
         if not context.workflow.auto_retries:
             return None
+        context.note([ALWAYS])
         return {"delay": "PT1S", "backoff": {"exponential": {}}}
     if found.max_attempts is not None and str(found.max_attempts) in ("0", "1"):
         return None
@@ -101,6 +109,11 @@ def code_of(name: str, context: Context) -> str:
         return ""
     status = _STATUS.fullmatch(code)
     if status is not None:
+        if (
+            any(one.type == "custom" for one in context.workflow.functions)
+            or "subFlowRef" in context.workflow.source.text
+        ):
+            context.note([STATUSES])
         return status[1]
     if code in _TYPES:
         return f"{ERRORS}{_TYPES[code]}"

@@ -30,6 +30,7 @@ _SEVERAL: Final = re.compile(
 )
 _ERROR: Final = {"message": "$context.error.detail", "status": "$context.error.status"}
 """What handlers put into `$context` for what 0.8 has under `$WORKFLOW.error`."""
+_MESSAGES: Final = "the message of an error is another text"
 _UNCLEAR: Final = "a condition with several outputs holds if all are true: in 0.8 it fails if only some of them are"
 _OPENING_BEFORE_LIST: Final = re.compile(r"(?:^|[\s(\[{:,;|=<>+*/%-])$")
 
@@ -172,19 +173,22 @@ class Translator:
             if not self._may_use_secrets:
                 raise Inexpressible("$SECRETS outside of auth")
             return f"$secrets{path}"
-        if name == "args":
-            return match[0]
+        return match[0] if name == "args" else self._of_instance(steps)
+
+    def _of_instance(self, steps: list[str]) -> str:
+        """Return the counterpart of `$WORKFLOW` with the *steps* that lead into it."""
         if not steps:
             raise Inexpressible("$WORKFLOW as a whole")
         if steps[0] in ("id", "name"):
             value = self._workflow.id if steps[0] == "id" else self._workflow.name
             return _group(show_json(value)) + "".join(f".{step}" for step in steps[1:])
-        if steps[0] == "error" and len(steps) == 2 and steps[1] in _ERROR:
-            return _ERROR[steps[1]]
-        known = _WORKFLOW.get(steps[0])
+        known, rest = _WORKFLOW.get(steps[0]), steps[1:]
+        if steps[0] == "error" and rest:
+            known, rest = _ERROR.get(rest[0]), rest[1:]
+            self.notes[_MESSAGES] = None
         if known is None:
             raise Inexpressible("$WORKFLOW." + ".".join(steps))
-        return known + "".join(f".{step}" for step in steps[1:])
+        return known + "".join(f".{step}" for step in rest)
 
     def _constant(self, steps: list[str]) -> str:
         value: JSON = dict(self._workflow.constants)

@@ -39,7 +39,6 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import
     Inexpressible,
     braced,
     check_variable,
-    grouped,
     piped,
     single,
     uses_root,
@@ -52,6 +51,7 @@ Way = str
 END: Final = "end"
 IN_TURN: Final = "iterations run one after the other: 1.0 cannot run them side by side"
 SEEN: Final = "an iteration sees what those before it merged into the data"
+LOST: Final = "events that a listen task took are lost if it times out before it has all: 0.8 gives them back"
 ORDER: Final = "the data of several events are merged in the order in which the events came"
 FIRST: Final = "a fork that competes ends with the first branch that succeeds, and fails only if all fail"
 
@@ -259,6 +259,8 @@ class States:
         found = self._context.inner.free(name)
         if timeout is None:
             return found, listen
+        if "all" in listen["listen"]["to"]:
+            self._context.note([LOST])
         inner = {**listen, "timeout": {"after": duration(timeout, self._translate)}}
         catch: dict[str, Any] = {"errors": {"with": {"type": f"{ERRORS}timeout"}}}
         if not is_last:
@@ -334,33 +336,57 @@ class States:
         if state.mode == "parallel" and str(state.batch_size) != "1":
             context.differs(IN_TURN, state)
         timeout = context.timeouts(state.timeouts).action_exec_timeout
+        loop: Task = {"for": {"each": item, "in": _array(self._translate.jq(state.input_collection))}}
+        context.note([SEEN])
+        if state.output_collection is None:
+            steps = sequence(state.actions, timeout, context)
+            if any(self._uses_item(task, item) for _, task in steps):
+                if len(steps) > 1 or "try" in steps[0][1]:
+                    raise Inexpressible("several actions of iterations that use the element as a part of the data")
+                ((name, task),) = steps
+                if "input" in task or "do" in task:
+                    raise Inexpressible("fromStateData in iterations")
+                output = task.get("output", {}).get("as", ".").replace("$input", "$task.input", 1)
+                task = {"input": {"from": _with_item(item)}, **task, "output": {"as": output}}
+                steps = [(name, _ordered(task))]
+            return [(state.name, {**loop, "do": as_list(steps)})]
         if len(state.actions) != 1:
-            raise Inexpressible("iterations with several actions")
+            raise Inexpressible("an outputCollection of iterations with several actions")
         (action,) = state.actions
         name, task = effect(action, timeout, context)
-        if "input" in task or "do" in task:
-            raise Inexpressible("actions of iterations with fromStateData, a condition, a sleep or an event")
-        if "try" in task:
-            raise Inexpressible("retries in iterations")
-        context.note([SEEN])
-        is_plain = all(not uses_root(text, item) for text in self._translate.texts_in(task.get("with", "${ . }")))
-        base = "$input" if is_plain else "$task.input"
-        loop: Task = {"for": {"each": item, "in": _array(self._translate.jq(state.input_collection))}}
-        if state.output_collection is None:
-            output = f"{base} * {grouped(task['output']['as'])}"
-        else:
-            keys = keys_of(self._translate.jq(state.output_collection))
-            filter_ = action.action_data_filter
-            results = None if filter_ is None else filter_.results
-            if len(keys) != 1 or (filter_ is not None and not filter_.use_results):
-                raise Inexpressible("an outputCollection that is not a key, or without results")
-            value = "." if results is None else single(self._translate.jq(results))
-            output = f"{base} + {{{keys[0]}: ({base}.{keys[0]} + [{value}])}}"
-            loop["output"] = {"as": f".{keys[0]} //= []"}
-        task = {**task, "output": {"as": output}}
-        if not is_plain:
-            task = {"input": {"from": f". + {{{item}: ${item}}}"}, **task}
+        if "input" in task or "do" in task or "try" in task:
+            raise Inexpressible("an outputCollection of actions with more than a call")
+        uses_item = self._uses_item(task, item)
+        base = "$task.input" if uses_item else "$input"
+        keys = keys_of(self._translate.jq(state.output_collection))
+        filter_ = action.action_data_filter
+        results = None if filter_ is None else filter_.results
+        if len(keys) != 1 or (filter_ is not None and not filter_.use_results):
+            raise Inexpressible("an outputCollection that is not a key, or without results")
+        value = "." if results is None else single(self._translate.jq(results))
+        task = {**task, "output": {"as": f"{base} + {{{keys[0]}: ({base}.{keys[0]} + [{value}])}}"}}
+        if uses_item:
+            task = {"input": {"from": _with_item(item)}, **task}
+        # Without elements there is an empty array.
+        loop["output"] = {"as": f".{keys[0]} //= []"}
         return [(state.name, {**loop, "do": as_list([(name, task)])})]
+
+    def _uses_item(self, task: Task, item: str) -> bool:
+        """Return whether *task* may use the element as a part of the data, and not as a variable."""
+        if "do" in task:
+            inner = [one for step in task["do"] for one in step.values()]
+            return uses_root(task.get("if", ""), item) or any(self._uses_item(one, item) for one in inner)
+        if "try" in task:
+            return any(self._uses_item(one, item) for step in task["try"] for one in step.values())
+        if "wait" in task:
+            return "${" in str(task["wait"])
+        if "emit" in task or "listen" in task:
+            return True
+        given = [task.get("with"), task.get("set"), task.get("run", {}).get("workflow", {}).get("input")]
+        texts = [text for one in given for text in self._translate.texts_in(one)]
+        return any(
+            uses_root(text, item) for text in (*texts, task.get("if", ""), task.get("input", {}).get("from", ""))
+        )
 
     # Switches
 
@@ -406,22 +432,18 @@ class States:
     def _by_events(self, state: SwitchState) -> Written:
         """Return a task that waits for one of the events, and one that goes where this leads."""
         context, conditions = self._context, state.event_conditions
-        refs = [one.event_ref for one in conditions]
-        events = [context.events[ref] for ref in refs]
         filters = [one.event_data_filter for one in conditions]
-        listen = listen_to(list(dict.fromkeys(refs)), context)
         if any(one != filters[0] for one in filters):
             raise Inexpressible("conditions by events with different filters")
+        refs = list(dict.fromkeys(one.event_ref for one in conditions))
+        listen = listen_to(refs, context)
         taken, left = self._filters(state)
-        is_single = len(set(refs)) == 1
+        is_single = len(refs) == 1
         of = ".[0]" if is_single else ".event" if "read" in listen["listen"] else ".event.data"
-        merge: Merge | None = merge_of_event(filters[0], context, of)
         base = "$input" if is_single else ".data"
-        merged = base if merge is None else merge.into(base)
-        merged = merged if left is None else piped(merged, left)
-        if merge is not None:
-            context.note(merge.notes)
-        name = self.name_of(state.name)
+        merge: Merge | None = merge_of_event(filters[0], context, of)
+        context.note([] if merge is None else merge.notes)
+        merged = piped(base if merge is None else merge.into(base), *([] if left is None else [left]))
         made = Written([Block([])])
         if is_single:
             listen["output"] = {"as": merged}
@@ -432,10 +454,8 @@ class States:
         task = self._in_time(state, listen)
         time = context.timeouts(state.timeouts).event_timeout
         if time is not None:
-            if "timeout" in task:
-                raise Inexpressible("an eventTimeout beside a stateExecTimeout")
-            if left is not None:
-                raise Inexpressible("an output filter beside an eventTimeout")
+            if "timeout" in task or left is not None:
+                raise Inexpressible("an eventTimeout beside a stateExecTimeout or an output filter")
             late = {**task, "timeout": {"after": duration(time, self._translate)}}
             catch = {"errors": {"with": {"type": f"{ERRORS}timeout"}}, "then": self._default(state, made)}
             task = {"try": as_list([(context.inner.free("wait"), late)]), "catch": catch}
@@ -443,21 +463,28 @@ class States:
             task = {"input": {"from": taken}, **task}
         if state.metadata:
             task["metadata"] = _plain(state.metadata)
-        made.blocks[0].steps.append((name, task))
+        made.blocks[0].steps.append((self.name_of(state.name), task))
         if not is_single:
-            cases = []
-            labels: set[str] = set()
-            for condition, event in zip(conditions, events, strict=True):
-                label = _free(condition.name or condition.event_ref, labels)
-                when = f".event.type == {show_json(event.type)}" if event.type else "true"
-                if sum(one.type == event.type for one in events) > 1:
-                    when = f".event.source == {show_json(event.source)}"
-                cases.append({label: {"when": when, "then": self._directly(condition, made)}})
-            if len({show_json(next(iter(case.values()))["when"]) for case in cases}) < len(cases):
-                raise Inexpressible("conditions by events that have the same type and source")
-            which: Task = {"switch": cases, "output": {"as": merged}}
+            which = {"switch": self._event_cases(state, made), "output": {"as": merged}}
             made.blocks[0].steps.append((context.names.free(f"which event of {state.name}"), which))
         return made
+
+    def _event_cases(self, state: SwitchState, made: Written) -> list[dict[str, Any]]:
+        """Return the cases that tell the events of *state* apart, by their types or, where these are equal, sources."""
+        events = [self._context.events[one.event_ref] for one in state.event_conditions]
+        types = [event.type for event in events]
+        cases: list[dict[str, Any]] = []
+        labels: set[str] = set()
+        tests: set[str] = set()
+        for condition, event in zip(state.event_conditions, events, strict=True):
+            key = "source" if not event.type or types.count(event.type) > 1 else "type"
+            when = f".event.{key} == {show_json(getattr(event, key))}"
+            if when in tests or getattr(event, key) is None:
+                raise Inexpressible("conditions by events that have the same type and source")
+            tests.add(when)
+            label = _free(condition.name or condition.event_ref, labels)
+            cases.append({label: {"when": when, "then": self._directly(condition, made)}})
+        return cases
 
 
 def _free(label: str, taken: set[str]) -> str:
@@ -472,6 +499,10 @@ def _free(label: str, taken: set[str]) -> str:
 def _array(collection: str) -> str:
     """Return the array of what *collection* yields: in 0.8 it may also yield the elements one by one."""
     return f"[{collection}]" if "[]" in collection and not collection.startswith("[") else collection
+
+
+def _with_item(item: str) -> str:
+    return f". + {{{item}: ${item}}}"
 
 
 def _ordered(task: Task) -> Task:

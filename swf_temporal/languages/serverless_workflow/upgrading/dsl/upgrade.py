@@ -1,6 +1,7 @@
 """Rewriting a definition of 0.8 as a definition of DSL 1.0, in a text of its own."""
 
 import io
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -19,7 +20,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.events import list
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import Inexpressible, braced
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.functions import authentication, component
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import document_name, semantic_version
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.states import END, Block, States, Written
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.states import END, ORDER, Block, States, Written
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.text.located import plain
 from swf_temporal.text.origin import Source
@@ -27,7 +28,8 @@ from swf_temporal.text.parsing import read_object
 from swf_temporal.text.round_trip import round_trip
 
 STARTED: Final = (
-    "the input of an instance is what has started it, events: one that is started otherwise does not wait for events"
+    "the input of an instance is the events that have started it: one that is started otherwise, such as a"
+    " sub-workflow, does not wait for events"
 )
 DSL: Final = "1.0.3"
 """The version of the language that is written."""
@@ -198,9 +200,10 @@ class _Definition:
                 raise Inexpressible("validUntil")
             self._schedule = {"cron": given.cron.expression}
         elif given.interval is not None:
-            if not given.interval.startswith("P"):
+            found = re.fullmatch(r"(?:R/)?(P[^/]+)", given.interval)
+            if found is None:
                 raise Inexpressible(f"the interval {given.interval!r}")
-            self._schedule = {"every": duration(given.interval, self.context.translate)}
+            self._schedule = {"every": duration(found[1], self.context.translate)}
 
     # Tasks
 
@@ -251,6 +254,8 @@ class _Definition:
         effect = "{}" if merge is None else merge.effect()
         self._from = f"reduce (.[] | {effect}) as $event ({{}}; . * $event)" if is_all else effect
         self._schedule = {"on": listen["to"], **{key: value for key, value in listen.items() if key == "read"}}
+        if is_all:
+            self.context.note([ORDER])
         self.context.differs(STARTED, state)
         return True
 

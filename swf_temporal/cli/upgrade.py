@@ -36,8 +36,8 @@ def upgrade(
     """Rewrite definitions in a newer version of the language.
 
     Comments and the order of keys are kept; JSON stays JSON. Prints the definition, and lists on stderr what was
-    respelled, what changed its form, what has another effect, and what cannot be expressed in that version. A file with something that cannot be
-    expressed is not replaced, and the command exits with 1.
+    respelled, what changed its form, what has another effect, and what cannot be expressed in that version. A file
+    with something that cannot be expressed is not replaced, and the command exits with 1.
     """
     if sum((check, diff, write)) > 1:
         raise UsageError("--check, --diff and --write exclude each other", "give one of them")

@@ -6,7 +6,7 @@ from collections import Counter
 
 import typer
 
-from tests.upgrading.dsl.agreeing import Compared, Outcome, compared, scenarios
+from tests.upgrading.dsl.agreeing import Compared, Outcome, compared, plain_generated, scenarios
 
 
 def main() -> int:
@@ -14,10 +14,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("pattern", nargs="?", default="", help="a part of the paths of scenarios")
     parser.add_argument("--show", action="append", choices=list(Outcome), help="print these, too")
+    parser.add_argument("--generated", type=int, default=0, help="how many generated definitions, and no scenarios")
+    parser.add_argument("--seed", type=int, default=0, help="the first seed of these")
     asked = parser.parse_args()
     shown = {Outcome.DIFFER, *map(Outcome, asked.show or ())}
     counts: Counter[Outcome] = Counter()
-    for name, document in scenarios(asked.pattern):
+    seeds = range(asked.seed, asked.seed + asked.generated)
+    generated = ((f"seed {seed}", plain_generated(seed)) for seed in seeds)
+    for name, document in generated if asked.generated else scenarios(asked.pattern):
         found = compared(name, document)
         if found is None:
             continue

@@ -19,6 +19,7 @@ from swf_temporal.simulation.scenario import ObservedRun, Scenario, context_of, 
 from swf_temporal.text.origin import Source
 from tests.agreement.comparing import read
 from tests.upgrading.agreeing import Document
+from tests.upgrading.older import older
 
 ROOT = Path(__file__).parents[3]
 _LEFT_OUT = ("direktiv", "sonataflow", "refused", "conformance")
@@ -56,6 +57,36 @@ def scenarios(pattern: str = "") -> Iterator[tuple[str, Document]]:
         for document in json.loads(json.dumps(list(yaml.safe_load_all(file.read_text())), default=str)):
             if isinstance(document, dict) and isinstance(document.get("workflow"), dict) and "scenario" in document:
                 yield f"{place}: {document['scenario']}", document
+
+
+_NOT_IN_1_0 = ("compensatedBy", "usedForCompensation", "compensate", "continueAs", "keepActive", "invoke", "runBefore")
+
+
+def plainer(node: Any) -> Any:
+    """Return a definition without what 1.0 does not have, of which generated definitions have much."""
+    if isinstance(node, list):
+        return [plainer(one) for one in node]
+    if not isinstance(node, dict):
+        return node
+    kept = {key: plainer(value) for key, value in node.items() if key not in _NOT_IN_1_0 and key != "interrupt"}
+    if "onErrors" in kept:
+        (first, *_) = kept["onErrors"]
+        kept["onErrors"] = [{**first, "errorRefs": ["*"]}]
+        kept["onErrors"][0].pop("errorRef", None)
+    if kept.get("type") == "switch":
+        kept.pop("onErrors", None)
+    if kept.get("type") == "foreach":
+        kept["actions"] = kept["actions"][:1]
+    if kept.get("type") == "event":
+        kept["onEvents"] = kept["onEvents"][:1]
+    return kept
+
+
+def plain_generated(seed: int) -> Document:
+    """Return a generated scenario without what 1.0 does not have."""
+    document = older(seed, "0.8")
+    parts = {key: plainer(document[key]) for key in ("workflow", "definitions") if key in document}
+    return {**document, **parts}
 
 
 def compared(name: str, document: Document) -> Compared | None:

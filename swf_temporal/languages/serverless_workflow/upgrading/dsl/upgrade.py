@@ -1,8 +1,7 @@
 """Rewriting a definition of 0.8 as a definition of DSL 1.0, in a text of its own."""
 
-import io
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from swf_temporal.base.errors import InvalidDefinition, Severity
@@ -13,14 +12,14 @@ from swf_temporal.languages.serverless_workflow.model.definitions import Schedul
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.states import EventState, State, WithTransition
 from swf_temporal.languages.serverless_workflow.model.workflow import DataSchema, Workflow
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.comments import comments_of
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import ERRORS, Context, Step, duration
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.errors import policy_of
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.events import listen_to, merge_of_event
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import Inexpressible, braced
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import Inexpressible
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.functions import authentication, component
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import document_name, semantic_version
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.states import END, ORDER, Block, States, Written
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.writing import comments_of, marked, yaml_of
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.text.located import plain
 from swf_temporal.text.origin import Source
@@ -48,10 +47,9 @@ def rewritten(source: Source, report: UpgradeReport, namespace: str = DEFAULT_NA
         raise InvalidDefinition([one for one in checked.problems if one.severity is Severity.ERROR])
     made = _Definition(definition, report, namespace)
     document = made.document()
-    trip = round_trip(source)
-    if not source.text.lstrip().startswith("{"):
-        return _yaml(document, comments_of(trip.root), made.lines())
-    return show_json(document, indent=2) + "\n"
+    if source.text.lstrip().startswith("{"):
+        return show_json(document, indent=2) + "\n"
+    return yaml_of(document, comments_of(round_trip(source).root), made.lines())
 
 
 class _Definition:
@@ -269,90 +267,3 @@ def _leads_to(holder: State, state: State) -> bool:
         holders.append(default)
     names = (state.name, state.id)
     return any(one.transition is not None and one.transition.next_state in names for one in holders)
-
-
-# Text
-
-_EXPRESSIONS: Final = ("if", "when", "exceptWhen", "as", "from", "in")
-"""The keys of what is an expression by definition."""
-_DATA: Final = ("with", "set", "error", "metadata", "document", "input", "each", "jitter")
-"""The keys of data, in which only `${ }` marks an expression."""
-
-
-def marked(node: Any, key: str = "") -> Any:
-    """Return *node* with `${ }` around what is an expression by definition, as strict mode asks for."""
-    if isinstance(node, dict):
-        is_filter = key == "input" and node.keys() <= {"from", "schema"}
-        if key in _DATA and not is_filter:
-            return {name: marked(value, name) if name == "correlate" else value for name, value in node.items()}
-        return {name: marked(value, name) for name, value in node.items()}
-    if isinstance(node, list):
-        return [marked(item) for item in node]
-    if isinstance(node, str) and key in _EXPRESSIONS and "${" not in node:
-        return braced(node)
-    return node
-
-
-def _yaml(document: dict[str, Any], comments: Mapping[int, str], lines: Mapping[int, tuple[str, str]]) -> str:
-    from ruamel.yaml import YAML  # noqa: PLC0415 - an extra
-    from ruamel.yaml.scalarstring import LiteralScalarString  # noqa: PLC0415 - an extra
-
-    def noted(value: Any) -> Any:
-        if isinstance(value, dict):
-            return yaml.map() if not value else _mapping(yaml, {key: noted(item) for key, item in value.items()})
-        if isinstance(value, list):
-            return yaml.seq([noted(item) for item in value])
-        return LiteralScalarString(value) if isinstance(value, str) and "\n" in value.strip() else value
-
-    yaml = YAML()
-    yaml.width = 4096
-    yaml.indent(mapping=2, sequence=4, offset=2)
-    root = noted(document)
-    above = _placed(comments, lines)
-    head = above.pop(("", ""), [])
-    for (kind, name), texts in above.items():
-        if not _put(root, kind, name, texts):
-            head += texts
-    if head:
-        root.yaml_set_start_comment("\n".join(head))
-    stream = io.StringIO()
-    yaml.dump(root, stream)
-    return stream.getvalue()
-
-
-def _mapping(yaml: Any, items: dict[str, Any]) -> Any:
-    found = yaml.map()
-    found.update(items)
-    return found
-
-
-def _placed(comments: Mapping[int, str], lines: Mapping[int, tuple[str, str]]) -> dict[tuple[str, str], list[str]]:
-    """Return the comments by the part that they are about: the one below a comment, or else the one that it is in."""
-    found: dict[tuple[str, str], list[str]] = {}
-    starts = sorted(lines)
-    for line, text in comments.items():
-        below = line + 1
-        while below in comments:
-            below += 1
-        own = lines.get(below) if line not in lines else lines[line]
-        if own is None:
-            before = [start for start in starts if start <= line]
-            own = lines[before[-1]] if before else ("", "")
-        found.setdefault(own, []).append(text)
-    return found
-
-
-def _put(root: Any, kind: str, name: str, texts: Iterable[str]) -> bool:
-    """Put a comment above the part *name* of *kind*; return False if there is none."""
-    text = "\n".join(texts)
-    if kind == "do":
-        for index, task in enumerate(root["do"]):
-            if name in task:
-                root["do"].yaml_set_comment_before_after_key(index, before=text, indent=2)
-                return True
-        return False
-    holder = root.get("use", {}).get(kind, {})
-    if name not in holder:
-        return False
-    holder.yaml_set_comment_before_after_key(name, before=text, indent=4)
-    return True

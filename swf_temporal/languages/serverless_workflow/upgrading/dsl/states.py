@@ -211,8 +211,8 @@ class States:
             keep = {"set": braced("."), "export": {"as": "{error: $error}"}}
             catch["do"] = as_list([(self._context.inner.free("keep the error"), keep)])
         catch["then"] = self._directly(entry, made)
-        steps = [(name, task), *emitting]
-        return {**({} if taken is None else {"input": taken}), "try": as_list(steps), "catch": catch}
+        tried = task["do"] if task.keys() == {"do"} else as_list([(name, task)])
+        return {**({} if taken is None else {"input": taken}), "try": [*tried, *as_list(emitting)], "catch": catch}
 
     # States
 
@@ -320,9 +320,8 @@ class States:
         time = branch.timeouts.branch_exec_timeout or inherited.branch_exec_timeout
         if len(branch.actions) == 1:
             name, task = effect(branch.actions[0], timeout, self._context)
-            if time is None:
-                return self._context.inner.free(branch.name), task
-            task = {"do": as_list([(name, task)])}
+            if "timeout" in task and time is not None:
+                task = {"do": as_list([(name, task)])}
         else:
             task = {"do": as_list(sequence(branch.actions, timeout, self._context))}
             self._context.differs(WHOLE, branch)

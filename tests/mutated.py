@@ -26,6 +26,7 @@ from swf_temporal import InvalidDefinition, UsageError, simulate
 from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 from tests.languages.direktiv import mutations as direktiv
+from tests.languages.dsl import mutations as dsl
 from tests.loading import mutations as serverless_workflow
 
 LIMIT: Final = 5.0
@@ -33,7 +34,8 @@ LIMIT: Final = 5.0
 _PATIENCE: Final = 30.0
 """Seconds after which a process is ended that could not be told that the time is over."""
 _DIREKTIV: Final = "Direktiv"
-VERSIONS: Final = (*serverless_workflow.VERSIONS, _DIREKTIV)
+_DSL: Final = "1.0"
+VERSIONS: Final = (*serverless_workflow.VERSIONS, _DSL, _DIREKTIV)
 _INPUTS: Final[list[Any]] = [{"n": 1, "items": [{"i": 1}, {"i": 2}], "go": True}, {}, [1, None], {"items": {"n": []}}]
 
 
@@ -71,6 +73,8 @@ def attempt(task: Task) -> Tried:
 def _outcome(task: Task) -> str:
     if task.version == _DIREKTIV:
         return direktiv.outcome(*direktiv.mutated(task.seed))
+    if task.version == _DSL:
+        return dsl.outcome(*dsl.mutated(task.seed))
     text = serverless_workflow.mutated(task.version, task.seed)
     serverless_workflow.outcome(task.version, text)
     try:

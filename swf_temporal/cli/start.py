@@ -65,6 +65,15 @@ def start(
         float | None,
         typer.Option("--fairness-weight", min=0.001, max=1000, help="The weight of its key; the default is 1."),
     ] = None,
+    version: Annotated[
+        str | None,
+        typer.Option(
+            "--version",
+            metavar="VERSION",
+            callback=not_empty,
+            help="The version of the definition with that id. Default: the latest that the workers serve.",
+        ),
+    ] = None,
     keep: Annotated[
         bool, typer.Option("--keep", help="Keep an instance whose definition the workers do not know yet.")
     ] = False,
@@ -95,7 +104,7 @@ def start(
         workflows = read_related(Path(what), definitions or (), warn=warn, strict=strict)
         refuse_unfit(workflows[0], data)
     order = _Start(
-        what, workflows, data, events, workflow_id, task_queue, options, keep, wait, form, address, namespace
+        what, version, workflows, data, events, workflow_id, task_queue, options, keep, wait, form, address, namespace
     )
     ask(lambda client: _start_one(client, order), address, namespace, waits=wait)
 
@@ -106,6 +115,8 @@ class _Start:
 
     what: str
     """The id of the definition, if there are no *workflows*."""
+    version: str | None
+    """Its version; None is the latest."""
     workflows: "list[Definition]"
     data: "JSON"
     events: Sequence[Mapping[str, Any]]
@@ -133,6 +144,7 @@ async def _start_one(client: "Client", order: _Start) -> int:
         task_queue=order.task_queue,
         events=order.events,
         sub_workflows=order.workflows[1:],
+        version=order.version,
         keep=True,  # until it has been printed
         **order.options,
     )

@@ -272,6 +272,8 @@ def _mismatch(event: CloudEvent, kind: ConsumedEvent, definition: Definition) ->
         return f"its source is {event.source!r}, not {kind.source!r}"
     for name, wanted in kind.filters.items():
         if not definition.has_attribute(event, name, wanted):
+            if name == "data":
+                return f"its data do not fit {as_text(wanted)!r}"
             found = event.attribute(name)
             if found is None:
                 return f"it has no attribute {name!r}, which is to be {as_text(wanted)!r}"

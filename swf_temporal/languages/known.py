@@ -123,5 +123,7 @@ def read_pinned(source: Source) -> Checked:
 
 def language_of(root: Object) -> Language:
     """Return the language of *root*: the first of `LANGUAGES` if none recognises it."""
-    known = list(languages())
-    return next((language for language in known if language.recognises(root)), known[-1])
+    for language in languages():  # one after the other: those that come later are not imported in vain
+        if language.recognises(root):
+            return language
+    return usual_language()

@@ -12,8 +12,9 @@ from typing import Final
 
 from swf_temporal.base.calls import FillAuth, fill_plain_auth
 from swf_temporal.base.data import JSON
-from swf_temporal.base.errors import WorkflowFault
+from swf_temporal.base.errors import ExpressionFailed, WorkflowFault
 from swf_temporal.base.strict_json import write_json
+from swf_temporal.expressions.compiled import BadExpression
 from swf_temporal.languages.known import language_named
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.runtime.retrying import JitterSource
@@ -30,6 +31,9 @@ def filled(call: FunctionCall, secrets: Mapping[str, JSON]) -> JSON:
         return language_named(call.language).fill(call.secret_template, secrets)
     except WorkflowFault as fault:
         raise _without_reason(fault, call) from None
+    except BadExpression as error:
+        # It names a variable that has no value where the call is made: such arguments are compiled without it.
+        raise _without_reason(ExpressionFailed(error.message, retryable=False), call) from None
 
 
 def fill_auth_of(call: FunctionCall) -> FillAuth:

@@ -324,12 +324,16 @@ def where(trace: Sequence[TraceEntry]) -> int | None:
 
 
 def _places(trace: Sequence[TraceEntry], state: str | None, action: str | None) -> Iterator[int]:
-    """Yield the indices in *trace* at which the instance reached *state*, or *action* in it; None matches any state."""
+    """Yield the indices in *trace* at which the instance reached *state*, or *action* in it; None matches any state.
+
+    A state is known by its path or its name. If several have the name, they all match.
+    """
+    paths = {state, *(one.state for one in trace if one.enters_state and one.name == state)}
     for place, entry in enumerate(trace):
         if action is not None:
-            if entry.kind is TraceKind.ACTION_STARTED and (entry.state, entry.name) == (state, action):
+            if entry.kind is TraceKind.ACTION_STARTED and entry.name == action and entry.state in paths:
                 yield place
-        elif entry.enters_state and state in (None, entry.state):
+        elif entry.enters_state and (state is None or entry.state in paths):
             yield place
 
 
@@ -476,17 +480,23 @@ def _never_came(workflow_id: str, trace: Sequence[TraceEntry], state: str | None
     hint: str | None
     if state is None or not entered:
         what, hint = f"{workflow_id!r} has entered no state", "start another instance"
-    elif action is not None and state in entered:
-        begun = sorted({one.name for one in trace if one.kind is TraceKind.ACTION_STARTED and one.state == state})
+    elif action is not None and any(one.enters_state and state in (one.state, one.name) for one in trace):
+        paths = {one.state for one in trace if _is_entry_of(one, state)}
+        begun = sorted({one.name for one in trace if one.kind is TraceKind.ACTION_STARTED and one.state in paths})
         hint = did_you_mean(action, begun) or (f"it has begun {listed(begun)}" if begun else None)
         what = f"{workflow_id!r} has begun no action {action!r} of {state!r}"
-    elif inside := next((one for one in trace if one.kind is TraceKind.STATE_ENTERED and one.state == state), None):
-        hint = f"name the state that has it: {inside.lane.partition('/')[0]}"
-        what = f"{state!r} of {workflow_id!r} is in a branch or an iteration that runs in parallel with others"
+    elif inside := next((one for one in trace if _is_entry_of(one, state)), None):
+        around = [one for one in entered if inside.state.startswith(f"{one}/")]
+        hint = f"name the state that has it: {max(around, key=len, default=inside.lane.partition('/')[0])}"
+        what = f"{state!r} of {workflow_id!r} is in a branch or an iteration"
     else:
         hint = did_you_mean(state, entered) or f"it has entered {listed(entered)}"
         what = f"{workflow_id!r} has never entered a state {state!r}"
     return NeverThereError(what, hint, instance=workflow_id)
+
+
+def _is_entry_of(entry: TraceEntry, state: str) -> bool:
+    return entry.kind is TraceKind.STATE_ENTERED and state in (entry.state, entry.name)
 
 
 class Carried:

@@ -110,6 +110,8 @@ class ErrorDetail(TypedDict):
 
     code: str
     message: str
+    error: NotRequired[JSON]
+    """The whole error, in a language in which it is an object."""
 
 
 class SeveralOutputs(TypedDict):

@@ -6,6 +6,7 @@ Taken events are kept by the names of their definitions, in the order in which t
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
+from types import MappingProxyType
 from typing import TypeAlias
 
 from swf_temporal.base.cloud_event import CloudEvent
@@ -79,7 +80,7 @@ class EventSelector:
 _NO_KEYS = CorrelationKeys({})
 
 
-async def next_event(
+async def next_event(  # noqa: PLR0913 - what may be said of a wait, most of it optional
     selector: EventSelector,
     frame: WaitingFrame,
     lane: LaneBase,
@@ -88,10 +89,12 @@ async def next_event(
     keys: CorrelationKeys = _NO_KEYS,
     given: Given = (),
     until: float | None = None,
+    known: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
 ) -> tuple[int, CloudEvent] | None:
     """Return the index of its kind and the next event that *selector* selects; None if *deadline* comes first.
 
-    *until* is a deadline that the caller enforces, for the trace.
+    *until* is a deadline that the caller enforces, for the trace. *known* has the required values of the correlation
+    keys that the caller compares itself, by kind.
     """
     run, names, criterion = lane.run, selector.names, selector.criterion
     which, accepts = _choosing(selector, keys, given)
@@ -106,7 +109,7 @@ async def next_event(
         if not frame.awaited:
             frame.awaited = True
             lane.emit(TraceKind.EVENT_AWAITED, ", ".join(names), **_until(until if deadline is None else deadline))
-        values = _values(selector, keys, given) if selector.is_correlated else {}
+        values = _values(selector, keys, given) if selector.is_correlated else known
         event = await run.next_event(accepts, names, deadline, lane.state_path, criterion, values)
         if event is None:
             frame.awaited = False

@@ -139,7 +139,9 @@ class Lifecycle(Part):
         elif kind in _TASKS:
             more: dict[str, JSON] = {}
             if kind is TraceKind.ERROR_CAUGHT:
-                more["error"] = _error(entry.detail.get("code"), entry.detail.get("message"))
+                more["error"] = entry.detail.get("error") or _error(
+                    entry.detail.get("code"), entry.detail.get("message")
+                )
             self._tell_task(_TASKS[kind], entry.state, at, more)
         elif kind is TraceKind.WORKFLOW_CONTINUED:
             self._hands_over = True
@@ -226,6 +228,6 @@ def _error_of(fault: WorkflowFault) -> JSON:
 
 def _error(name: object, message: object, status: int | None = None) -> JSON:
     """Return an error in the specification's form: its type is a URI, its status an HTTP status."""
-    type_ = name if ":" in str(name) else f"{DEFAULT_SOURCE}/errors/{name}"
+    type_ = str(name) if ":" in str(name) else f"{DEFAULT_SOURCE}/errors/{name}"
     error: dict[str, JSON] = {"type": type_, "title": str(name), "detail": str(message)}
     return {**error, "status": 500 if status is None else status}

@@ -101,6 +101,13 @@ class ForbiddenResourceError(ResourceError):
     """The operator does not allow definitions to read from there."""
 
 
+class NoCatalogError(ForbiddenResourceError):
+    """The operator has no default catalog."""
+
+    def __init__(self) -> None:
+        super().__init__("and there is no default catalog", "the setting SWF_RESOURCE_CATALOG names its folder or URL")
+
+
 class UnreadableResourceError(ResourceError):
     """A resource exists, or should, and cannot be read. Takes the cause."""
 
@@ -112,8 +119,14 @@ UNREADABLE: Final = "external-unreadable"
 """The code of the problem of a definition that includes such a document."""
 
 
+DEFAULT_CATALOG: Final = "catalog:"
+"""The beginning of URIs of documents in the operator's default catalog."""
+
+
 def nothing(uri: str) -> Resource:
     """Refuse all documents: for texts without an origin. Fetching from the web is forbidden."""
+    if uri.startswith(DEFAULT_CATALOG):
+        raise NoCatalogError
     if uri.lower().startswith(("http:", "https:")):
         raise ForbiddenResourceError("and this definition may not fetch anything", FROM_HOSTS)
     raise MissingResourceError

@@ -18,7 +18,7 @@ from swf_temporal.base.errors import UsageError
 from swf_temporal.sdk.logs import be_quiet
 from swf_temporal.sdk.scenarios.host import ScenarioHost, scenario_host
 from swf_temporal.simulation.scenario import ObservedRun
-from tests.agreement import generating_direktiv
+from tests.agreement import generating_direktiv, generating_dsl
 from tests.agreement.comparing import Compared, compare
 from tests.agreement.generating import Document, scenario
 from tests.agreement.shrinking import shrunk
@@ -35,7 +35,9 @@ async def main() -> int:
     async with scenario_host() as host:
         for begin in range(asked.seed, asked.seed + asked.count, _BATCH):
             seeds = range(begin, min(begin + _BATCH, asked.seed + asked.count))
-            generated = generating_direktiv.scenario if asked.direktiv else scenario
+            generated = scenario
+            if asked.direktiv or asked.dsl:
+                generated = generating_direktiv.scenario if asked.direktiv else generating_dsl.scenario
             compared = await compare(host, [generated(seed) for seed in seeds])
             count += len(compared)
             invalid += sum(one.simulated is None for one in compared)
@@ -56,6 +58,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--count", type=int, default=1000, help="how many definitions")
     parser.add_argument("--seed", type=int, default=0, help="the seed of the first; the others follow")
     parser.add_argument("--direktiv", action="store_true", help="whether they are Direktiv workflows")
+    parser.add_argument("--dsl", action="store_true", help="whether they are workflows of DSL 1.0")
     parser.add_argument("--out", type=Path, default=Path(".agreement"), help="the folder for what differs")
     parser.add_argument("--shrink", type=int, default=20, help="of how many the smallest form is looked for")
     return parser.parse_args()
@@ -100,6 +103,10 @@ def _expected(seen: ObservedRun) -> Document:
 def _renamed(document: Document, number: int) -> Document:
     """Return *document* with another id for its main workflow: one id runs once at a time."""
     main = document["workflow"]
+    if "document" in main:
+        named = main["document"]
+        name = f"{named['name'].partition('x')[0]}x{number}"
+        return {**document, "workflow": {**main, "document": {**named, "name": name}}}
     return {**document, "workflow": {**main, "id": f"{main.get('id', 'none').partition('x')[0]}x{number}"}}
 
 

@@ -60,7 +60,8 @@ async def compare(host: ScenarioHost, documents: Sequence[Document]) -> list[Com
 
 def _repeats_below(document: Document) -> bool:
     """Return True if sub-workflows may repeat calls where only their own traces tell: Direktiv's, on Temporal."""
-    return bool(document.get("definitions")) and "name" not in document["workflow"]["states"][0]
+    states = document["workflow"].get("states")
+    return bool(document.get("definitions")) and states is not None and "name" not in states[0]
 
 
 def differences(here: ObservedRun, there: ObservedRun, *, has_delays: bool = True) -> list[str]:

@@ -1,22 +1,24 @@
 """Simulation and Temporal agree on generated definitions; `python -m tests.agreement` asks of more of them."""
 
+import json
 from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
 
 from swf_temporal.base.errors import InvalidDefinition
+from swf_temporal.languages.dsl.model.workflow import TASK_TYPES
 from swf_temporal.languages.serverless_workflow.model.states import STATE_TYPES
 from swf_temporal.sdk.scenarios.host import scenario_host
-from tests.agreement import generating_direktiv
+from tests.agreement import generating_direktiv, generating_dsl
 from tests.agreement.comparing import compare, read, simulated
 from tests.agreement.generating import Document, scenario
 from tests.sampling import seeds
 
 COUNT = 24, 2_000
 """How many are compared: few, or many."""
-DIREKTIV_COUNT = 12, 1_000
-"""How many Direktiv workflows."""
+OTHERS_COUNT = 12, 1_000
+"""How many Direktiv workflows, and how many of DSL 1.0."""
 DIFFERED = (1842, 2406, 2615, 2665, 1872, 2656)
 """Seeds with which a sub-workflow is broken off: in the moment in which it is started, and once it has continued."""
 
@@ -25,16 +27,21 @@ pytestmark = pytest.mark.timeout(900)  # half a minute, and much more on a machi
 
 async def test_both_hosts_agree() -> None:
     """They end alike, at the same time, having called and produced the same, by the same course."""
-    direktiv = map(generating_direktiv.scenario, seeds("both hosts, Direktiv", *DIREKTIV_COUNT))
+    direktiv = map(generating_direktiv.scenario, seeds("both hosts, Direktiv", *OTHERS_COUNT))
+    dsl = map(generating_dsl.scenario, seeds("both hosts, DSL 1.0", *OTHERS_COUNT))
     async with scenario_host() as host:
         found = await compare(
-            host, [*(scenario(seed) for seed in (*seeds("both hosts", *COUNT), *DIFFERED)), *direktiv]
+            host, [*(scenario(seed) for seed in (*seeds("both hosts", *COUNT), *DIFFERED)), *direktiv, *dsl]
         )
     told = [f"{one.document['scenario']}: {'; '.join(one.differences)}" for one in found if one.differences]
     assert not told, "\n".join(told)
 
 
-@pytest.mark.parametrize("generated", [scenario, generating_direktiv.scenario], ids=["0.8", "direktiv"])
+@pytest.mark.parametrize(
+    "generated",
+    [scenario, generating_direktiv.scenario, generating_dsl.scenario],
+    ids=["0.8", "direktiv", "dsl"],
+)
 def test_what_is_generated_is_worth_comparing(generated: Callable[[int], Document]) -> None:
     """Nearly all definitions can run; they end in every way, take time, call functions and fail."""
     seen = []
@@ -43,7 +50,8 @@ def test_what_is_generated_is_worth_comparing(generated: Callable[[int], Documen
             seen.append(simulated(one))
     assert len(seen) > 90
     # No Direktiv workflow waits for ever: its states have timeouts.
-    statuses = {"completed", "failed", "cancelled"} | ({"waiting"} if generated is scenario else set())
+    waits = generated is not generating_direktiv.scenario
+    statuses = {"completed", "failed", "cancelled"} | ({"waiting"} if waits else set())
     assert {one.status for one in seen} == statuses
     assert sum(bool(one.elapsed) for one in seen) > 50
     assert sum(bool(one.calls) for one in seen) > 45
@@ -58,3 +66,9 @@ def test_the_same_seed_makes_the_same() -> None:
 def test_every_type_of_state_is_generated() -> None:
     found = {state["type"] for seed in range(60) for state in scenario(seed)["workflow"]["states"]}
     assert found == set(STATE_TYPES)
+
+
+def test_every_type_of_task_is_generated() -> None:
+    """A workflow runs others, so that the type `run` is one of them."""
+    texts = [json.dumps(generating_dsl.scenario(seed)["workflow"]) for seed in range(60)]
+    assert [kind for kind in TASK_TYPES if not any(f'"{kind}": ' in text for text in texts)] == []

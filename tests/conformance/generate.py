@@ -3,7 +3,8 @@
 Sentences stand in `sentences/`, a file for each part of the specification, in our own words. A scenario shows one by
 naming its id under `spec`; `shown_by` names tests that show more of it. A sentence holds as it reads; or it holds, and
 `accepts` says what is taken beyond it; or `otherwise` says what is done in its place, and why, and `semantics` where
-the page about the semantics of its language has it. A `remark` only adds to what holds. From the root of the project:
+the page about the semantics of its language has it. A `remark` only adds to what holds. A sentence of DSL 1.0 that a
+scenario cannot show is shown by a test alone. From the root of the project:
 `python -m tests.conformance.generate`.
 """
 
@@ -31,8 +32,19 @@ TEXTS: Final = ("0.8", "0.8-next")
 """The texts of the specification: the release, and what was written after it."""
 OLDER: Final = "0.5 and 0.6"
 DIREKTIV: Final = "Direktiv"
-DRAFTS: Final = {"November 2019": "november_2019", "May 2020": "may_2020", OLDER: "older", DIREKTIV: "direktiv"}
-"""The drafts, the older versions, and the other language, with a page of their own, and the folder of each."""
+DSL: Final = "DSL 1.0"
+TEXTS_OF_DSL: Final = ("1.0.3", "1.0-next")
+"""The texts of DSL 1.0: the release, and what was written after it."""
+DRAFTS: Final = {
+    "November 2019": "november_2019",
+    "May 2020": "may_2020",
+    OLDER: "older",
+    DIREKTIV: "direktiv",
+    DSL: "dsl",
+}
+"""The drafts, the older versions, and the other languages, with a page of their own, and the folder of each."""
+_TEXTS_OF: Final = {OLDER: OLDER.split(" and "), DSL: TEXTS_OF_DSL}
+"""The texts of what has several."""
 MAX_LINKS = 3
 """How many of the scenarios that show a sentence the page names."""
 _KEYS = {"id", "says", "in", "remark", "accepts", "otherwise", "semantics", "shown_by", "missing"}
@@ -71,7 +83,15 @@ what swf-temporal does about each, as on the page about [Serverless Workflow](co
 for all types of states count once for each type. The text leaves some topics open, such as catches;
 [Semantics](direktiv-semantics.md) has the decisions. This page is generated: `python -m tests.conformance.generate`.
 """
-_HEADS = {None: _HEAD, OLDER: _HEAD_OF_OLDER, DIREKTIV: _HEAD_OF_DIREKTIV}
+_HEAD_OF_DSL = """# Conformance: DSL 1.0
+
+The statements of the two texts of [DSL 1.0](dsl-1.0.md), sentence by sentence in our own words, and what swf-temporal
+does about each, as on the page about [0.8](conformance.md). The texts are the release 1.0.3 and the draft that followed
+it, 1.0-next, which is called Open Workflow Specification. A sentence that a scenario cannot show, such as one about the
+output of a process, is shown by a test. [Semantics](dsl-1.0-semantics.md) has the decisions where the texts are silent.
+This page is generated: `python -m tests.conformance.generate`.
+"""
+_HEADS = {None: _HEAD, OLDER: _HEAD_OF_OLDER, DIREKTIV: _HEAD_OF_DIREKTIV, DSL: _HEAD_OF_DSL}
 _TABLE = "| sentence | texts | result | shown by | remark |\n|---|---|---|---|---|\n"
 _MISSING = "| section | sentence | texts | reason |\n|---|---|---|---|\n"
 
@@ -154,6 +174,8 @@ def showings() -> dict[str, list[Showing]]:
 
 def semantics_of(sentence: Sentence) -> Path:
     """Return the page about the semantics of the language that *sentence* is of."""
+    if set(sentence.texts) & set(TEXTS_OF_DSL):
+        return ROOT / "docs" / "dsl-1.0-semantics.md"
     return ROOT / "docs" / ("direktiv-semantics.md" if DIREKTIV in sentence.texts else "semantics.md")
 
 
@@ -198,8 +220,8 @@ def _sentence(section: str, written: dict[str, Any], file: Path) -> Sentence:
         raise ValueError(f"{where}: nobody reads {sorted(unknown)}")
     if not _ID.fullmatch(str(written.get("id"))):
         raise ValueError(f"{where}: an id is a section and a name, as in event-state/exclusive-default")
-    texts = [next((draft for draft, folder in DRAFTS.items() if folder == file.parent.name), "")]
-    known = (OLDER.split(" and ") if texts == [OLDER] else [text for text in texts if text]) or TEXTS
+    draft = next((draft for draft, folder in DRAFTS.items() if folder == file.parent.name), None)
+    known = TEXTS if draft is None else _TEXTS_OF.get(draft, (draft,))
     if not set(written.get("in", [])) & set(known) or set(written["in"]) - set(known):
         raise ValueError(f"{where}: `in` lists texts out of {', '.join(known)}")
     if not all(str(written.get(key, "-")).strip() for key in _KEYS) or "says" not in written:

@@ -4,7 +4,7 @@ from typing import Final
 
 import pytest
 
-from tests.conformance.generate import DIREKTIV, Sentence, sentences
+from tests.conformance.generate import DIREKTIV, DSL, Sentence, sentences
 from tests.conformance.texts import TEXTS, departures, found, places
 
 pytestmark = [
@@ -12,7 +12,7 @@ pytestmark = [
     pytest.mark.skipif(not TEXTS.is_dir(), reason=f"the texts of the specification are not at {TEXTS}"),
 ]
 
-LISTED = (*sentences(), *sentences(DIREKTIV))
+LISTED = (*sentences(), *sentences(DIREKTIV), *sentences(DSL))
 PLACED = [one for one in LISTED if any(places().get(one.id, {}).values())]
 WEIGHED: Final = {
     "parallel-state/num-completed-expression": "what is demanded is the number, and not that it is a text",

@@ -1,7 +1,7 @@
 """What do the texts of the specification say, sentence by sentence, and how strongly?
 
-The texts are not part of the project. `places.yaml`, and `places_direktiv.yaml` for the other language, have a few
-words of each sentence that we list, by which it is found in a text that somebody has.
+The texts are not part of the project. `places.yaml`, and those of the other languages beside it, have a few words of
+each sentence that we list, by which it is found in a text that somebody has.
 """
 
 import re
@@ -11,12 +11,16 @@ from typing import Final
 
 import yaml
 
-from tests.conformance.generate import DIREKTIV, Sentence
+from tests.conformance.generate import DIREKTIV, TEXTS_OF_DSL, Sentence
 
 PLACES: Final = Path(__file__).parent
 TEXTS: Final = Path(__file__).parents[3] / "shared" / "spec" / "text"
 FILES: Final = {"0.8": "serverless-workflow-0.8.md", "0.8-next": "serverless-workflow-0.8-next.txt"}
-FILE_OF_DIREKTIV: Final = "direktiv.md"
+_FILES_OF_OTHERS: Final = {
+    DIREKTIV: ("direktiv.md",),
+    "1.0.3": ("../dsl-1.0/dsl.md", "../dsl-1.0/dsl-reference.md"),
+    "1.0-next": ("../dsl-1.0-next/dsl.md", "../dsl-1.0-next/dsl-reference.md"),
+}
 
 _ENDS = re.compile(r"(?<=[.!?:;])\s+(?=[A-Z\"\[(])")
 _DEMANDS = re.compile(
@@ -38,8 +42,9 @@ def places() -> dict[str, dict[str, str | None]]:
     None stands for a sentence that is in no one place.
     """
     found: dict[str, dict[str, str | None]] = {}
-    for name, texts in (("places.yaml", tuple(FILES)), ("places_direktiv.yaml", (DIREKTIV,))):
-        read = yaml.safe_load((PLACES / name).read_text(encoding="utf-8"))
+    files = {"places": tuple(FILES), "places_direktiv": (DIREKTIV,), "places_dsl": TEXTS_OF_DSL}
+    for name, texts in files.items():
+        read = yaml.safe_load((PLACES / f"{name}.yaml").read_text(encoding="utf-8"))
         found |= {id_: words if isinstance(words, dict) else dict.fromkeys(texts, words) for id_, words in read.items()}
     return found
 
@@ -47,9 +52,13 @@ def places() -> dict[str, dict[str, str | None]]:
 @cache
 def sentences_of(text: str) -> tuple[tuple[str, str], ...]:
     """Return the sentences of a text and the rows of its tables, without marks of formatting, each with its section."""
+    files = _FILES_OF_OTHERS[text] if text in _FILES_OF_OTHERS else (FILES[text],)
+    return tuple(one for file in files for one in _sentences_in(file))
+
+
+def _sentences_in(file: str) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     paragraph: list[str] = []
-    file = {**FILES, DIREKTIV: FILE_OF_DIREKTIV}[text]
     code, section, plain = False, "", file.endswith(".txt")
     for line in [*(TEXTS / file).read_text(encoding="utf-8").split("\n"), ""]:
         stripped = line.strip()
@@ -67,7 +76,7 @@ def sentences_of(text: str) -> tuple[tuple[str, str], ...]:
         section = heading.lower() or section
         if not heading:
             paragraph.append(stripped)
-    return tuple(found)
+    return found
 
 
 @cache

@@ -21,6 +21,7 @@ def schemas() -> Mapping[str, Callable[[], Any]]:
         )
         for version in VERSIONS
     }
+    made["serverless-workflow-1.0.schema.json"] = language_named("dsl").json_schema
     made["direktiv.schema.json"] = language_named("direktiv").json_schema
     made["scenarios.schema.json"] = scenario_schema
     return made

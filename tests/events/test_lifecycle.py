@@ -292,3 +292,54 @@ async def test_one_that_is_cancelled_while_its_events_wait_for_a_sink(
     assert [told(event)[0] for event in outside.published] == ["workflow.started", end]
     assert outside.called == called
     await replays(handle)
+
+
+TASKS_OF_DSL = """
+document: {dsl: 1.0.3, namespace: shop, name: ID, version: 1.0.0}
+do:
+- tried:
+    try: [{fails: {raise: {error: {type: "https://errors.example/full", status: 507}}}}]
+    catch: {retry: {limit: {attempt: {count: 1}}}, do: [{handles: {set: {handled: true}}}]}
+- hear: {listen: {to: {one: {with: {type: paid}}}}}
+- fault: {raise: {error: {type: "https://errors.example/gone", status: 410}}}
+"""
+
+
+async def test_the_life_of_tasks(bench: Bench, topic: str) -> None:
+    """Tasks of DSL 1.0 are named by their pointers; data are those of its text."""
+    definition = load(TASKS_OF_DSL.replace("ID", topic))
+    async with working(bench, definition, *_ALL) as outside:
+        handle = await outside.start(definition)
+        await until(lambda: any(told(event)[1] == "waiting" for event in outside.published))
+        await handle.signal("paid", {})
+        with pytest.raises(RunEnded):
+            await swf.result(handle)
+    assert [told(event) for event in outside.published] == [
+        ("workflow.started", None),
+        ("workflow.status-changed", "running"),
+        ("task.started", "/do/0/tried"),
+        ("task.started", "/do/0/tried/try/0/fails"),
+        ("task.retried", "/do/0/tried"),
+        ("task.started", "/do/0/tried/try/0/fails"),
+        ("task.faulted", "/do/0/tried"),
+        ("task.started", "/do/0/tried/catch/do/0/handles"),
+        ("task.completed", "/do/0/tried/catch/do/0/handles"),
+        ("task.completed", "/do/0/tried"),
+        ("task.started", "/do/1/hear"),
+        ("workflow.correlation-started", None),
+        ("workflow.status-changed", "waiting"),
+        ("workflow.correlation-completed", None),
+        ("workflow.status-changed", "running"),
+        ("task.completed", "/do/1/hear"),
+        ("task.started", "/do/2/fault"),
+        ("task.faulted", "/do/2/fault"),
+        ("workflow.faulted", None),
+        ("workflow.status-changed", "faulted"),
+    ]
+    data = [event.data for event in outside.published if isinstance(event.data, dict)]
+    assert data[0]["definition"] == {"name": topic, "namespace": "shop", "version": "1.0.0"}
+    assert {"startedAt", "retriedAt", "faultedAt", "completedAt", "updatedAt"} <= {key for one in data for key in one}
+    assert [one["error"] for one in data if "error" in one] == [
+        {"type": "https://errors.example/full", "status": 507, "instance": "/do/0/tried/try/0/fails"},
+        *[{"type": "https://errors.example/gone", "status": 410, "instance": "/do/2/fault"}] * 2,
+    ]

@@ -1,5 +1,7 @@
 """What is told of arguments that use secrets."""
 
+from dataclasses import replace
+
 import pytest
 
 from swf_temporal.base.calls import Function
@@ -36,6 +38,16 @@ def test_an_argument_that_fails_is_shown_as_it_is_written(template: JSON) -> Non
     shown = "an argument of function 'pay' that uses secrets cannot be evaluated: ${ $SECRETS.KEY | keys }"
     assert told.value.message == f"{shown} {HIDDEN}"
     assert (told.value.name, told.value.code, told.value.retryable) == ("ExpressionFailed", "ExpressionFailed", False)
+
+
+@pytest.mark.parametrize("language", ["serverless-workflow", "dsl"])
+def test_a_variable_without_a_value_fails_the_call(language: str) -> None:
+    template: JSON = {"key": "${ $SECRETS.KEY }", "item": "${ $item }"}
+    if language == "dsl":
+        template = {"arguments": {"key": "${ $secrets.KEY }", "item": "${ $item }"}, "uris": [], "from": None}
+    call = replace(_call(template), language=language)
+    with pytest.raises(ExpressionFailed, match="uses secrets cannot be evaluated"):
+        filled(call, SECRETS)
 
 
 DATA: JSON = {"order": "order-4711-of-ada", "amount": 12345678}

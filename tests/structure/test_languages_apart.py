@@ -39,6 +39,22 @@ OTHER_MEANINGS: Final = {
     "expressionLang": {"swf_temporal/migration/placing.py": "what a manifest repeats of a definition"},
     "maxAttempts": {"swf_temporal/migration/configuration.py": "what to write into a definition"},
     "retryRef": {"swf_temporal/migration/configuration.py": "what to write into a definition"},
+    "agentCard": {
+        "swf_temporal/functions/a2a/a2a.py": "A2A calls it so",
+        "swf_temporal/functions/a2a/type.py": "A2A calls it so",
+    },
+    "operationId": {
+        "swf_temporal/functions/asyncapi/asyncapi.py": "AsyncAPI calls it so",
+        "swf_temporal/functions/asyncapi/type.py": "AsyncAPI calls it so",
+        "swf_temporal/functions/openapi/operations.py": "OpenAPI calls it so",
+        "swf_temporal/functions/openapi/type.py": "OpenAPI calls it so",
+        "swf_temporal/http/gateway/openapi.py": "OpenAPI calls it so",
+    },
+    "protocolVersion": {
+        "swf_temporal/functions/asyncapi/asyncapi.py": "AsyncAPI calls it so",
+        "swf_temporal/functions/mcp/mcp.py": "MCP calls it so",
+    },
+    "pullPolicy": {"swf_temporal/functions/processes/containers.py": "an argument of functions of the type container"},
     "workflowId": {"swf_temporal/operations/instance_history.py": "a key of the server's histories"},
 }
 """What is written elsewhere all the same, by file, and why."""
@@ -103,7 +119,8 @@ def _names_of(node: ast.AST) -> Iterator[str]:
 
 @cache
 def _language() -> re.Pattern[str]:
-    return re.compile("|".join(name.replace("_", "[-_ ]?") for name in LANGUAGES), re.IGNORECASE)
+    names = "|".join(name.replace("_", "[-_ ]?") for name in LANGUAGES)
+    return re.compile(rf"(?<![A-Za-z])(?i:{names})(?![a-z])")  # whole words, also in names: `is_dsl`, `DslProgram`
 
 
 def _known(found: str) -> str:

@@ -39,7 +39,7 @@ _KINDS = {
     "clientCredentials": _CLIENT,
     "tokenExchange": _EXCHANGE,
 }
-_DSL_KINDS = {kind: kind for kind in (_CODE, _CLIENT, "password", REFRESH, _EXCHANGE)}
+_STANDARD_KINDS = {kind: kind for kind in (_CODE, _CLIENT, "password", REFRESH, _EXCHANGE)}
 _NEEDS = {
     _CLIENT: (),
     "password": ("username", "password"),
@@ -65,7 +65,7 @@ _SENT = {
 """The properties that each grant sends unchanged, with their names in the request."""
 _SECRET_FIELDS = frozenset({"password", "subject_token", "actor_token", "refresh_token", "code", "code_verifier"})
 
-_DSL_NAMES = {
+_NESTED = {
     "clientId": ("client", "id"),
     "clientSecret": ("client", "secret"),
     "clientAssertion": ("client", "assertion"),
@@ -122,26 +122,26 @@ def read_grant(auth: str, properties: Mapping[str, JSON], scheme: str = OAUTH2) 
 
     `tokenEndpoint` is added to them from an OpenAPI document. Raises CallFailed if properties are missing.
     """
-    is_dsl = "grantType" not in properties and ("grant" in properties or scheme == OIDC)
-    named, kinds = ("grant", _DSL_KINDS) if is_dsl else ("grantType", _KINDS)
+    is_nested = "grantType" not in properties and ("grant" in properties or scheme == OIDC)
+    named, kinds = ("grant", _STANDARD_KINDS) if is_nested else ("grantType", _KINDS)
     grant_type = properties.get(named)
     if not isinstance(grant_type, str) or grant_type not in kinds:
         message = f"auth '{auth}': the {named} {grant_type!r} is not one of {', '.join(sorted(kinds))}"
         raise permanent_failure("BadAuth", message + suggestion(str(grant_type), kinds))
     kind = kinds[grant_type]
-    if is_dsl:
+    if is_nested:
         properties = _flat(properties)
-    method = _one_of(auth, properties, "clientAuthentication", _METHODS) if is_dsl else ""
+    method = _one_of(auth, properties, "clientAuthentication", _METHODS) if is_nested else ""
     authority = _text(properties, "authority").strip()
     endpoint = _text(properties, "tokenEndpoint").strip()
-    if is_dsl and scheme == OAUTH2 and authority:
+    if is_nested and scheme == OAUTH2 and authority:
         endpoint = endpoint or _beneath(authority, _text(properties, "tokenPath") or _TOKEN_PATH)
     needed = (*_needs_of_client(properties, kind, method), *_NEEDS[kind])
     lacking = [name for name in needed if not _text(properties, name)]
     if not (authority or endpoint):
         lacking.append("authority")
     if lacking:
-        shown = ".".join(_DSL_NAMES[lacking[0]]) if is_dsl and lacking[0] in _DSL_NAMES else lacking[0]
+        shown = ".".join(_NESTED[lacking[0]]) if is_nested and lacking[0] in _NESTED else lacking[0]
         raise permanent_failure(
             "BadAuth", f"auth '{auth}' of scheme '{scheme}' lacks '{shown}', which {grant_type} needs"
         )
@@ -157,7 +157,7 @@ def read_grant(auth: str, properties: Mapping[str, JSON], scheme: str = OAUTH2) 
         is_described=scheme == OIDC,
         method=method,
         assertion=_text(properties, "clientAssertion"),
-        as_json=is_dsl and _one_of(auth, properties, "encoding", _ENCODINGS) == _JSON,
+        as_json=is_nested and _one_of(auth, properties, "encoding", _ENCODINGS) == _JSON,
         issuers=tuple(_texts(properties, "issuers")),
     )
 
@@ -165,7 +165,7 @@ def read_grant(auth: str, properties: Mapping[str, JSON], scheme: str = OAUTH2) 
 def _flat(properties: Mapping[str, JSON]) -> dict[str, JSON]:
     """Return the properties of DSL 1.0 with those within others under their names here."""
     flat = dict(properties)
-    for name, (holder, inner) in _DSL_NAMES.items():
+    for name, (holder, inner) in _NESTED.items():
         held = properties.get(holder)
         if isinstance(held, dict) and held.get(inner) is not None:
             flat[name] = held[inner]
@@ -177,7 +177,7 @@ def _one_of(auth: str, properties: Mapping[str, JSON], name: str, known: Sequenc
     value = properties.get(name, known[0])
     if isinstance(value, str) and value in known:
         return value
-    message = f"auth '{auth}': the {'.'.join(_DSL_NAMES[name])} {value!r} is not one of {', '.join(known)}"
+    message = f"auth '{auth}': the {'.'.join(_NESTED[name])} {value!r} is not one of {', '.join(known)}"
     raise permanent_failure("BadAuth", message + suggestion(str(value), known))
 
 

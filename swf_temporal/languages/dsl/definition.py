@@ -1,16 +1,28 @@
 """The `Definition` interface of DSL 1.0 definitions, for hosts and commands."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from swf_temporal.base.calls import Function
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON, as_text
-from swf_temporal.base.errors import UsageError
+from swf_temporal.base.errors import UsageError, WorkflowFault
+from swf_temporal.base.strict_json import write_json
 from swf_temporal.drawing.outline import Outline
-from swf_temporal.languages.dsl.execution.calls import own_function
-from swf_temporal.languages.dsl.execution.filters import Filter, filters_of, is_plain, static_filters
+from swf_temporal.expressions.compiled import NOTHING
+from swf_temporal.expressions.patterns import PatternTooSlow
+from swf_temporal.languages.dsl.execution.filters import (
+    Filter,
+    decides,
+    filters_of,
+    has_patterns,
+    is_plain,
+    read_event,
+    static_filters,
+    value_of,
+)
 from swf_temporal.languages.dsl.model.node import Node
 from swf_temporal.languages.dsl.model.parts import DataSchema, EventStrategy
 from swf_temporal.languages.dsl.model.workflow import (
@@ -23,12 +35,12 @@ from swf_temporal.languages.dsl.model.workflow import (
     TaskBase,
     Workflow,
 )
-from swf_temporal.languages.dsl.names import id_of
-from swf_temporal.languages.dsl.outline import outline_of
+from swf_temporal.languages.dsl.names import id_of, own_function
 from swf_temporal.languages.dsl.schedules import spec_of
 from swf_temporal.languages.metadata import attributes_of, concurrency_of
 from swf_temporal.languages.port import Concurrency, Definition, EventUse, FunctionUse, Language, Words
 from swf_temporal.languages.triggers import ConsumedEvent, CorrelationRule, EventStart
+from swf_temporal.runtime.correlation import Taken, assigned, usable
 from swf_temporal.text.located import Object, plain
 from swf_temporal.text.origin import Source
 
@@ -120,20 +132,18 @@ class DslDefinition(Definition):
         schedule = self.workflow.schedule
         if schedule is None or schedule.on is None:
             return None
-        events = tuple(_consumed(one, is_awaited=False) for one in filters_of(schedule.on))
+        # Their expressions see the event alone, so that they decide before there is an instance.
+        filters = [(one, {**static_filters(one), **one.expressions}) for one in filters_of(schedule.on)]
+        events = tuple(replace(_consumed(one, is_awaited=False), filters=given) for one, given in filters)
         return EventStart(events, "any" if schedule.on.all is None else "all", gathers_itself=False)
 
     def event_starts(self, events: Iterable[CloudEvent]) -> list[JSON]:
         """Return the inputs of the instances that *events* start, in order: arrays of events."""
-        from swf_temporal.languages.dsl.starts import inputs_of_starts  # noqa: PLC0415 - seldom needed
-
         return inputs_of_starts(self.workflow, self.program, events)
 
     def has_attribute(self, event: CloudEvent, name: str, wanted: JSON) -> bool:
         """Return True if an attribute matches the value of a filter, where a text may be a regular expression."""
-        one = Filter.__new__(Filter)
-        one.values = {name: wanted}
-        return one.fits(event)
+        return is_meant(Filter.of({name: wanted}), event, self.program)
 
     def correlation_value(self, event: CloudEvent, rule: CorrelationRule) -> JSON:
         """Return the value of the expression that a correlation is made from."""
@@ -174,6 +184,8 @@ class DslDefinition(Definition):
     @cached_property
     def outline(self) -> Outline:
         """Its tasks, beginning with the first."""
+        from swf_temporal.languages.dsl.outline import outline_of  # noqa: PLC0415 - not needed for loading
+
         return outline_of(self.workflow)
 
     @cached_property
@@ -311,3 +323,68 @@ def _event_use(one: Filter, *, starts: bool = False) -> EventUse:
 def _consumed(one: Filter, *, is_awaited: bool = True) -> ConsumedEvent:
     kind, source = _text_of(one, "type"), _text_of(one, "source")
     return ConsumedEvent(one.name, kind, source, static_filters(one), _rules(one), is_awaited)
+
+
+# The inputs of the instances that events start (section "Event-driven scheduling")
+
+
+def inputs_of_starts(workflow: Workflow, program: "DslProgram", events: Iterable[CloudEvent]) -> list[JSON]:
+    """Return the input of each instance that *events* start, in order: an array of events."""
+    schedule = workflow.schedule
+    if schedule is None or schedule.on is None:
+        return []
+    filters, how = filters_of(schedule.on), schedule.read or "data"
+    if schedule.on.all is None:
+        return [[read_event(event, how)] for event in events if any(is_meant(one, event, program) for one in filters)]
+    return _together(filters, how, program, events)
+
+
+def is_meant(one: Filter, event: CloudEvent, program: "DslProgram") -> bool:
+    """Return whether *event* fits a filter whose expressions see the event alone."""
+    try:
+        if not (one.fits(event) and has_patterns(one, event)):
+            return False
+    except PatternTooSlow:
+        return False
+    for name, expression in one.expressions.items():
+        value = value_of(event, name)
+        try:
+            found: Any = program.expressions.template(expression)(value, {"__now": 0.0})
+        except WorkflowFault:
+            return False
+        if not decides(None if found is NOTHING else found, value):
+            return False
+    return True
+
+
+def _together(filters: list[Filter], how: str, program: "DslProgram", events: Iterable[CloudEvent]) -> list[JSON]:
+    """Return the inputs of the instances for which there is an event of every kind, with equal correlation values."""
+    refs = [str(index) for index in range(len(filters))]
+    groups: dict[str, tuple[Taken, list[CloudEvent]]] = {}
+    found: list[JSON] = []
+
+    def fits(ref: str, event: JSON) -> bool:
+        return isinstance(event, dict) and is_meant(filters[int(ref)], CloudEvent.from_record(event), program)
+
+    for event in events:
+        like = [ref for ref in refs if is_meant(filters[int(ref)], event, program)]
+        if not like:
+            continue
+        key = _key(filters[int(like[0])], event, program)
+        taken, arrived = groups.get(key, ({}, []))
+        ref = next((one for one in usable(refs, taken, fits) if one in like), like[0])
+        groups[key] = taken, arrived = assigned(event.to_json(), ref, refs, taken, fits), [*arrived, event]
+        if len(taken) == len(refs):
+            kept = [one for one in arrived if one.to_json() in taken.values()]
+            found.append([read_event(one, how) for one in kept])
+            del groups[key]
+    return found
+
+
+def _key(one: Filter, event: CloudEvent, program: "DslProgram") -> str:
+    """Return a text that events which belong together have in common."""
+    values: dict[str, JSON] = {}
+    for name, rule in one.correlate.items():
+        value = program.expressions.expression(rule.from_)(event.to_json(), {"__now": 0.0})
+        values[name] = as_text(value) if value else None
+    return write_json(values)

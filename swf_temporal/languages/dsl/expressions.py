@@ -77,15 +77,25 @@ class _Perhaps:
             return self._text
 
 
-def texts_in(value: Any) -> Iterator[str]:
-    """Yield the texts with `${` in *value*, JSON."""
-    parts = [value]
-    while parts:
-        part = parts.pop()
-        if isinstance(part, str):
-            if Expressions.opening in part:
-                yield part
-        elif isinstance(part, Mapping):
-            parts += reversed(list(part.values()))
-        elif isinstance(part, list | tuple):
-            parts += reversed(part)
+_WITHOUT_BRACES: Final = frozenset({
+    ("", "if"), ("", "when"), ("", "exceptWhen"), ("", "while"), ("for", "in"), ("input", "from"), ("output", "as"),
+    ("export", "as"),
+})  # fmt: skip
+"""The keys whose texts are expressions also without braces: each with the key of its object, if that matters."""
+
+
+def texts_in(value: Any, within: str = "") -> Iterator[str]:
+    """Yield the texts with expressions in *value*, JSON that is under the key *within*."""
+    if isinstance(value, str):
+        if Expressions.opening in value:
+            yield value
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            bare = not {("", key), (within, key)}.isdisjoint(_WITHOUT_BRACES)
+            if bare and isinstance(item, str) and Expressions.opening not in item:
+                yield f"${{{item}}}"
+            else:
+                yield from texts_in(item, key)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from texts_in(item, within)

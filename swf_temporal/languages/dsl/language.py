@@ -3,7 +3,9 @@
 `recognises` is called for definitions of all languages, so model, rules and execution are imported where they are used.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from swf_temporal.base.calls import Auth
@@ -11,17 +13,29 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import Problem, Severity, UsageError
 from swf_temporal.languages.base import LanguageBase
 from swf_temporal.languages.dsl.names import NAME, TITLE
-from swf_temporal.languages.marks import Kind, Mark, NameKeys
-from swf_temporal.languages.port import Checked, Definition
-from swf_temporal.text.located import Object
+from swf_temporal.languages.including import at_its_origin
+from swf_temporal.languages.marks import Kind, Mark, in_order, referred
+from swf_temporal.languages.port import Checked, Definition, ShownExpression
+from swf_temporal.text.located import Object, objects_in
 from swf_temporal.text.origin import Fetch, Source, nothing
 
 if TYPE_CHECKING:
+    from swf_temporal.expressions.compiled import EvaluationOutcome
     from swf_temporal.runtime.host import SecretTemplate
     from swf_temporal.runtime.run import Program
 
-_NAMES: Final = NameKeys(defining={}, referring={"then": Kind.STATE}, at={})
+_OTHERS: Final = frozenset({"apiVersion", "schemaVersion", "specVersion", "StartAt", "States", "states", "tasks"})
+"""Top-level keys of definitions in other languages."""
+_DOCUMENT: Final = frozenset({"dsl", "namespace", "name", "version"})
+_KINDS: Final = {"then": Kind.STATE, "call": Kind.FUNCTION, "error": Kind.ERROR, "retry": Kind.RETRY, "use": Kind.AUTH}
 """The keys that have names as values, for editors."""
+_LOOKS: Final = tuple(
+    re.compile(rf"""(?:^|[{{,])[ \t\r\n]*["']?(?:{key})["']?[ \t]*:{value}""", re.MULTILINE)
+    for key, value in (("document", ""), ("dsl|namespace", ""), ("do", r"[ \t]*(?:\[|#|\r?$)"))
+)
+"""What shows that a text is a definition: a `document` that identifies it, and a list of tasks."""
+_EXPRESSION: Final = re.compile(r"\$\{\s*(.*?)\s*\}(?=[\"']?\s*(?:[,}\]]|#|$))")
+_VARIABLE: Final = re.compile(r"\$([A-Za-z_]\w*)")
 
 
 class Dsl(LanguageBase):
@@ -29,28 +43,34 @@ class Dsl(LanguageBase):
     title = TITLE
 
     def looks_like(self, text: str) -> bool:
-        """Return True if *text*, which may be broken, has a `document` and a `do`."""
-        return "document" in text and "do" in text and ("dsl" in text or "namespace" in text)
+        """Return True if *text*, which may be broken, has a `document` with a version of the language, and a `do`."""
+        return "document" in text and all(pattern.search(text) is not None for pattern in _LOOKS)
 
     def recognises(self, root: Object) -> bool:
-        """Return True if *root* has a `document` or a `do`, and nothing that only other languages have."""
-        if any(key in root for key in ("states", "specVersion", "schemaVersion", "apiVersion")):
-            return False
-        return isinstance(root.get("document"), dict) or ("do" in root and isinstance(root["do"], list))
+        """Return True if *root* describes itself in a `document`, or has a `do` and nothing of other languages."""
+        document = root.get("document")
+        if isinstance(document, dict) and ("dsl" in document or ("do" in root and _DOCUMENT.intersection(document))):
+            return True
+        return ("document" in root or "do" in root) and not _OTHERS.intersection(root)
 
     def read(self, root: Object, source: Source, fetch: Fetch = nothing) -> Checked:
         """Return the definition *root* with all its problems; the documents that it names are read by *fetch*."""
+        from swf_temporal.languages.dsl.definition import DslDefinition
+        from swf_temporal.languages.dsl.reading.document import build
         from swf_temporal.languages.dsl.reading.resources import with_resources
         from swf_temporal.languages.dsl.validation.rules import validate
 
-        source, problems = with_resources(root, source, fetch)
-        checked = self.read_pinned(root, source)
-        if checked.definition is None:
-            return Checked(None, (*problems, *checked.problems))
-        workflow = checked.definition.workflow  # type: ignore[attr-defined]  # it is ours
-        problems = sorted([*problems, *validate(workflow, source)], key=_place)
+        included = with_resources(root, source, fetch)
+        workflow, refused = build(root, source)
+        problems = [*included.problems, *refused]
+        definition = None
+        if workflow is not None:
+            # The definition that a run carries must not depend on other documents.
+            definition = DslDefinition(self, workflow, root, included.source)
+            problems += validate(workflow, source, included.missing)
         stops = any(problem.severity is Severity.ERROR for problem in problems)
-        return Checked(None if stops else checked.definition, tuple(problems))
+        reported = sorted(map(at_its_origin, problems), key=partial(_order, source.name))
+        return Checked(None if stops else definition, tuple(reported))
 
     def read_pinned(self, root: Object, source: Source) -> Checked:
         """Return the definition that a running instance carries, without validating it."""
@@ -59,7 +79,7 @@ class Dsl(LanguageBase):
 
         workflow, problems = build(root, source)
         definition = None if workflow is None else DslDefinition(self, workflow, root, source)
-        return Checked(definition, tuple(sorted(problems, key=_place)))
+        return Checked(definition, tuple(sorted(problems, key=partial(_order, source.name))))
 
     def prepare(self, definition: Definition, semantics: int) -> "Program":
         from swf_temporal.languages.dsl.definition import DslDefinition
@@ -82,26 +102,85 @@ class Dsl(LanguageBase):
 
     def marks(self, root: Object) -> list[Mark]:
         """Return the names in a document."""
-        return _NAMES.marks(root)
+        return in_order(iter([*_defined(root), *_referred(root)]))
 
     def kind_of_names(self, key: str) -> Kind | None:
         """Return the kind of the names that *key* has as values."""
-        return _NAMES.kind_of(key)
+        return _KINDS.get(key)
+
+    def expression_at(self, line: str, column: int) -> ShownExpression | None:
+        """Return the expression in braces at *column* of *line*, if there is one."""
+        for found in _EXPRESSION.finditer(line):
+            if found.start() <= column <= found.end():
+                return ShownExpression(found.start(), found.end(), partial(_yielded, found[1]))
+        return None
 
     def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:
         """Return the JSON Schema of definitions. Raises UsageError for a version: there is only one schema."""
-        from swf_temporal.languages.dsl.model.workflow import Workflow
+        from swf_temporal.languages.dsl.reading.document import json_schema
 
         if version is not None:
-            raise UsageError(
-                f"there is no schema of version {version!r} of {self.name}", "there is one, without a version"
-            )
-        schema = Workflow.model_json_schema(by_alias=True)
-        return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": title or self.title}
+            hint = "there is one, without a version"
+            raise UsageError(f"there is no schema of version {version!r} of {self.name}", hint)
+        return json_schema(title or self.title)
 
 
 LANGUAGE: Final = Dsl()
 
 
-def _place(problem: Problem) -> tuple[int, int]:
-    return problem.position.line, problem.position.column
+def _defined(root: Object) -> Iterator[Mark]:
+    """Yield the names of tasks and components where they are defined."""
+    from swf_temporal.languages.dsl.tree import object_at, written_tasks
+
+    for one in written_tasks(root):
+        kind = Kind.FUNCTION if one.is_function else Kind.STATE
+        yield Mark(kind, one.name, one.holder.where.key(one.name), defines=True)
+    for key, kind in (("errors", Kind.ERROR), ("retries", Kind.RETRY), ("authentications", Kind.AUTH)):
+        holder = object_at(root, "use", key)
+        for name in holder or ():
+            assert holder is not None  # noqa: S101 - it has names
+            yield Mark(kind, name, holder.where.key(name), defines=True)
+
+
+def _referred(root: Object) -> Iterator[Mark]:
+    """Yield the names that tasks refer to."""
+    from swf_temporal.languages.dsl.model.workflow import BUILT_IN
+    from swf_temporal.languages.dsl.tree import object_at, written_tasks
+
+    for _, _, task, _ in written_tasks(root):
+        if task.get("call") not in BUILT_IN:
+            yield from referred(Kind.FUNCTION, task, "call") if "call" in task else ()
+        cases = [case for one in objects_in(task.get("switch")) for case in objects_in(list(one.values()))]
+        catch = object_at(task, "catch")
+        for holder in (task, *cases, *([] if catch is None else [catch])):
+            if holder.get("then") not in ("continue", "exit", "end", None):
+                yield from referred(Kind.STATE, holder, "then")
+        for holder_or_none, key, kind in (
+            (object_at(task, "raise"), "error", Kind.ERROR),
+            (catch, "retry", Kind.RETRY),
+        ):
+            if holder_or_none is not None and key in holder_or_none:
+                yield from referred(kind, holder_or_none, key)
+        for policy in _policies(task.get("with")):
+            yield from referred(Kind.AUTH, policy, "use")
+
+
+def _policies(value: Any) -> Iterator[Object]:
+    """Yield the authentication policies in the arguments of a call that name others."""
+    for key, item in value.items() if isinstance(value, Object) else ():
+        if key == "authentication" and isinstance(item, Object) and "use" in item:
+            yield item
+        elif key not in ("body", "parameters", "arguments", "message"):
+            yield from _policies(item)
+
+
+def _yielded(text: str, data: JSON) -> "EvaluationOutcome":
+    from swf_temporal.languages.dsl.expressions import RuntimeExpressions
+
+    return RuntimeExpressions(_VARIABLE.findall(text)).expression(f"${{ {text} }}")(data, {})
+
+
+def _order(name: str, problem: Problem) -> tuple[bool, str, int, int, str]:
+    """Return a sort key for *problem*: those of the text called *name* first, then file by file."""
+    place = problem.position
+    return problem.file != name, problem.file, place.line, place.column, problem.code

@@ -6,11 +6,24 @@ from typing import Final
 NAME: Final = "dsl"
 """The name of the language in records."""
 TITLE: Final = "Serverless Workflow 1.0"
+LATEST_DSL: Final = (1, 0, 3)
+"""The latest version of the language that is known."""
 FIRST_OPEN: Final = (1, 0, 3)
 """The first version of the language whose standard errors have the domain of the Open Workflow Specification."""
 _NUMBERS: Final = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 LATEST: Final = "latest"
 """The version of a workflow to run that means the latest."""
+
+
+NAME_FORM: Final = "[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?"
+"""The pattern of namespaces and names of definitions."""
+VERSION_FORM: Final = (
+    r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)"
+    r"(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(?:\+([0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*))?"
+)
+"""The pattern of semantic versions."""
+OF_WORKER: Final = "@default"
+"""The end of the name of a function in the default catalog, which has the functions of the worker."""
 
 
 def id_of(namespace: str, name: str) -> str:
@@ -25,3 +38,9 @@ def version_numbers(dsl: str) -> tuple[int, int, int]:
     """Return the numbers of a version of the language; those of the present one if they cannot be read."""
     found = _NUMBERS.match(dsl)
     return FIRST_OPEN if found is None else (int(found[1]), int(found[2]), int(found[3]))
+
+
+def own_function(called: str) -> str | None:
+    """Return the name of the worker's own function that `name:version@default` means, if it means one."""
+    name, _, version = called.removesuffix(OF_WORKER).partition(":")
+    return name if called.endswith(OF_WORKER) and name and version else None

@@ -5,9 +5,8 @@ from typing import Any
 
 from swf_temporal.base.calendars.wording import schedule_words
 from swf_temporal.drawing.outline import Outline, OutlinePart, Section, Way, Work, WorkflowRef, in_a_line
-from swf_temporal.languages.dsl.execution.calls import own_function
 from swf_temporal.languages.dsl.execution.filters import filters_of
-from swf_temporal.languages.dsl.execution.program import escaped, lists_of
+from swf_temporal.languages.dsl.model.lists import escaped, lists_of
 from swf_temporal.languages.dsl.model.parts import EventStrategy
 from swf_temporal.languages.dsl.model.workflow import (
     BUILT_IN,
@@ -27,7 +26,7 @@ from swf_temporal.languages.dsl.model.workflow import (
     WaitTask,
     Workflow,
 )
-from swf_temporal.languages.dsl.names import LATEST, id_of
+from swf_temporal.languages.dsl.names import LATEST, id_of, own_function
 from swf_temporal.languages.dsl.schedules import written
 
 

@@ -11,6 +11,7 @@ from swf_temporal.base.data import JSON, identity
 from swf_temporal.base.errors import Position, Problem, Severity, UsageError
 from swf_temporal.drawing.outline import Outline
 from swf_temporal.expressions.evaluation import Expressions
+from swf_temporal.languages.including import at_its_origin
 from swf_temporal.languages.metadata import attributes_of, concurrency_of
 from swf_temporal.languages.pointers import pointers_in
 from swf_temporal.languages.port import Concurrency, Definition, EventUse, FunctionUse, Language, Words
@@ -20,7 +21,6 @@ from swf_temporal.languages.serverless_workflow.expressions import expressions_o
 from swf_temporal.languages.serverless_workflow.model.definitions import Correlation, Event
 from swf_temporal.languages.serverless_workflow.model.states import EventState, expectations
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
-from swf_temporal.languages.serverless_workflow.reading.externals import at_its_origin
 from swf_temporal.languages.serverless_workflow.validation.references import event_references
 from swf_temporal.languages.serverless_workflow.validation.schedules import compiled
 from swf_temporal.languages.serverless_workflow.validation.walk import nodes_of

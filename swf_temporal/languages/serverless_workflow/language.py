@@ -11,6 +11,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import Problem, Severity, UsageError
 from swf_temporal.expressions.evaluation import BadExpression, Expressions
 from swf_temporal.languages.base import LanguageBase, Upgraded
+from swf_temporal.languages.including import ForeignPosition, at_its_origin
 from swf_temporal.languages.marks import Kind, Mark
 from swf_temporal.languages.port import Checked, Definition, ShownExpression, WrittenIn
 from swf_temporal.languages.serverless_workflow.definition import ServerlessWorkflowDefinition
@@ -18,7 +19,6 @@ from swf_temporal.languages.serverless_workflow.expressions import expressions_o
 from swf_temporal.languages.serverless_workflow.model.version import LANGUAGE_NAME
 from swf_temporal.languages.serverless_workflow.reading import versions
 from swf_temporal.languages.serverless_workflow.reading.document import read_part
-from swf_temporal.languages.serverless_workflow.reading.externals import ForeignPosition, at_its_origin
 from swf_temporal.languages.serverless_workflow.reading.reader import reader_of
 from swf_temporal.languages.serverless_workflow.reading.versions.detection import Detected
 from swf_temporal.languages.serverless_workflow.reading.versions.version import WordsOf

@@ -13,10 +13,13 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 from swf_temporal.base.errors import UsageError
 from swf_temporal.base.files import is_folder
+from swf_temporal.text.fetching.git_pages import raw
 from swf_temporal.text.origin import (
+    DEFAULT_CATALOG,
     FROM_FOLDERS,
     ForbiddenResourceError,
     MissingResourceError,
+    NoCatalogError,
     Resource,
     UnreadableResourceError,
 )
@@ -129,6 +132,8 @@ class Resources:
     """Values of the header Authorization, by the names that `hosts.variable_name` gives to hosts."""
     timeout: timedelta = timedelta(seconds=10)
     """The time limit of fetching one document."""
+    catalog: str | None = None
+    """The folder or the URL of the default catalog of functions."""
     mode: ReadingMode | None = None
     """The runtime whose behaviour definitions are read and run with; None means the specification's."""
 
@@ -137,11 +142,17 @@ class Resources:
         """Return the resources that variables named `SWF_RESOURCE_…` allow, and *folders*.
 
         `SWF_RESOURCE_FOLDERS` is a list with colons, `SWF_RESOURCE_HOSTS` one with commas, and
-        `SWF_RESOURCE_AUTH_<HOST>` is `user:password` or `Bearer …`; `SWF_MODE` is the mode. Raises UsageError for
-        invalid values.
+        `SWF_RESOURCE_AUTH_<HOST>` is `user:password` or `Bearer …`; `SWF_RESOURCE_CATALOG` is a folder or a URL, and
+        `SWF_MODE` the mode. Raises UsageError for invalid values.
         """
         named = (Path(name) for name in env.get("SWF_RESOURCE_FOLDERS", "").split(":") if name.strip())
-        return cls((*named, *folders), hosts_in(env), credentials_in(env), mode=reading_mode(env.get("SWF_MODE")))
+        return cls(
+            (*named, *folders),
+            hosts_in(env),
+            credentials_in(env),
+            catalog=env.get("SWF_RESOURCE_CATALOG", "").strip() or None,
+            mode=reading_mode(env.get("SWF_MODE")),
+        )
 
     def fetch(self, uri: str, base: Path | str | None = None) -> Resource:
         """Return the document *uri*, which may be relative to *base*: a folder, or the URL of a definition.
@@ -152,6 +163,8 @@ class Resources:
             parts = urlsplit(uri)
         except ValueError as error:
             raise UnreadableResourceError(f"it is not a URI ({error})") from None
+        if uri.startswith(DEFAULT_CATALOG):
+            return self._of_catalog(uri.removeprefix(DEFAULT_CATALOG))
         if is_web(uri):
             return self._get(uri)
         if parts.scheme == "" and isinstance(base, str):
@@ -161,6 +174,14 @@ class Resources:
                 f"and '{parts.scheme}:' is not a way to get documents", "use a path, or https:"
             )
         return self._read(Path(_path(uri)), base if isinstance(base, Path) else None)
+
+    def _of_catalog(self, path: str) -> Resource:
+        if self.catalog is None:
+            raise NoCatalogError
+        if is_web(self.catalog):
+            return self._get(f"{raw(self.catalog).rstrip('/')}/{path}")
+        folder = Path(self.catalog)
+        return read_file(folder / unquote(path), (folder,))
 
     def _read(self, path: Path, folder: Path | None) -> Resource:
         if folder is None and not path.is_absolute():

@@ -1,6 +1,6 @@
 """Calls of functions, processes and other workflows."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from swf_temporal.base.calls import Auth, AuthRef, Function
@@ -21,16 +21,19 @@ from swf_temporal.languages.dsl.model.workflow import (
     Run,
     RunTask,
 )
-from swf_temporal.languages.dsl.names import LATEST, NAME, id_of
+from swf_temporal.languages.dsl.names import LATEST, NAME, id_of, own_function
 from swf_temporal.runtime.host import FunctionCall, SecretTemplate, SubflowCall, TraceKind
+from swf_temporal.runtime.progress import Value
 
 if TYPE_CHECKING:
     from swf_temporal.languages.dsl.execution.program import TaskPlan
 
     CallTask = CallHttp | CallOpenApi | CallGrpc | CallAsyncApi | CallMcp | CallA2A | CallFunction
 
-OF_WORKER: Final = "@default"
-"""The end of the name of a function in the default catalog, which has the functions of the worker."""
+MAX_CALLS: Final = 32
+"""How deep functions of a definition can call one another. The stack is not as deep on every host."""
+_OF_SUBSCRIPTION: Final = ("subscription", "receipt")
+"""The arguments by which a subscription goes on."""
 _SCHEMES: Final = {"basic": "Basic", "bearer": "Bearer", "digest": "Digest", "oauth2": "Bearer", "oidc": "Bearer"}
 """The names of schemes in HTTP, for `$authorization`."""
 
@@ -56,6 +59,8 @@ class Callee:
         self.metadata: dict[str, JSON] = {}
         self.policy: Mapping[str, Any] | None = None
         """The policy of the call, as written."""
+        self.generated: Collection[str] = ()
+        """The arguments that no author wrote, and whose values differ from run to run: the trace is without them."""
         self.of_document: Mapping[str, Any] | None = None
         """The policy with which a document is fetched."""
 
@@ -107,12 +112,6 @@ async def _callee(task: "CallTask", data: JSON, lane: Lane) -> Callee:
                 server, callee.policy = _endpoint(given["server"])
                 callee.arguments, callee.uris = {**callee.arguments, "server": server}, ("server",)
     return callee
-
-
-def own_function(called: str) -> str | None:
-    """Return the name of the worker's own function that `name:version@default` means, if it means one."""
-    name, _, version = called.removesuffix(OF_WORKER).partition(":")
-    return name if called.endswith(OF_WORKER) and name and version else None
 
 
 def _mcp(given: Mapping[str, Any]) -> Callee:
@@ -182,7 +181,7 @@ async def _call(callee: Callee, body: CallBody, data: JSON, lane: Lane, *, forge
         arguments: JSON = request.template["arguments"]
     else:
         arguments = await lane.value(request, data)
-    lane.emit(TraceKind.ACTION_STARTED, plan.name, function=plan.name, arguments=arguments)
+    lane.emit(TraceKind.ACTION_STARTED, plan.name, function=plan.name, arguments=_told(arguments, callee))
     if body.id is None:
         body.id = run.next_id(lane.path).lstrip("/")
     call = FunctionCall(
@@ -210,6 +209,13 @@ async def _call(callee: Callee, body: CallBody, data: JSON, lane: Lane, *, forge
     return result
 
 
+def _told(arguments: JSON, callee: Callee) -> JSON:
+    """Return the *arguments* that the trace shows."""
+    if not isinstance(arguments, dict) or not callee.generated:
+        return arguments
+    return {name: value for name, value in arguments.items() if name not in callee.generated}
+
+
 def _scheme(policy: Mapping[str, Any], lane: Lane) -> JSON:
     name = policy.get("use")
     return _SCHEMES.get(scheme_of(_policy_named(name, lane) if isinstance(name, str) else policy) or "")
@@ -218,10 +224,17 @@ def _scheme(policy: Mapping[str, Any], lane: Lane) -> JSON:
 async def _run_function(task: CallFunction, body: CallBody, data: JSON, lane: Lane) -> JSON:
     """Run a function that is a task, on the arguments of the call or, if it has none, on the task's input."""
     plan = lane.execution.program.functions[task.call]
-    arguments = data if task.with_ is None else await lane.fill(_plan(lane).definition["with"], data)
+    inside = lane.child(plan)
+    inside.calls += 1
+    if inside.calls > MAX_CALLS:
+        raise lane.locate(
+            WorkflowFault(f"functions call one another, {task.call!r} as well, more than {MAX_CALLS} deep")
+        )
+    if body.arguments is None:
+        body.arguments = Value(data if task.with_ is None else await lane.fill(_plan(lane).definition["with"], data))
     if body.function is None:
         body.function = TaskFrame(lane.run.time())
-    output, _ = await lane.execution.run_task(body.function, arguments, lane.child(plan))
+    output, _ = await lane.execution.run_task(body.function, body.arguments.value, inside)
     body.function = None
     return output
 
@@ -277,6 +290,7 @@ async def _receive(
         "amount": 1 if amount is None else amount - len(frame.consumed),
         **({} if left is None else {"for": left}),
     }
+    callee.generated = _OF_SUBSCRIPTION
     received = await _call(callee, body, data, lane)
     found = received if isinstance(received, dict) else {}
     messages = found.get("messages")
@@ -289,6 +303,7 @@ async def _end_subscription(
 ) -> None:
     callee = await _callee(task, data, lane)
     callee.arguments = {**callee.arguments, "subscription": frame.name, "end": True}
+    callee.generated = _OF_SUBSCRIPTION
     body.id = None
     await _call(callee, body, data, lane)
 
@@ -352,6 +367,7 @@ async def run_process(task: RunTask, frame: TaskFrame, data: JSON, lane: Lane) -
         callee.metadata = {"source": await lane.fill(uri, data)}
     if run.container is not None:
         await _complete_container(run, arguments, data, lane)
+        callee.generated = () if run.container.name is not None else ("name",)
     return await _call(callee, body, data, lane, forget=not run.await_)
 
 

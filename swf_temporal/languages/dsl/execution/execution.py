@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import TimedOut, WorkflowFault
-from swf_temporal.base.records import nested
+from swf_temporal.base.records import Record, nested
 from swf_temporal.languages.dsl.execution.ends import ListEnd, WorkflowEnded
 from swf_temporal.languages.dsl.execution.errors import as_fault, problem_of
 from swf_temporal.languages.dsl.execution.frames import CallBody, InstanceFrame, ListFrame, TaskFrame
@@ -46,6 +46,8 @@ class DslExecution(ExecutionBase[InstanceFrame]):
             "startedAt": moment(run.started),
         }
         """The value of `$workflow` (section "Workflow Descriptor")."""
+        self.runtime: dict[str, JSON] = {"name": "swf-temporal", "version": str(run.semantics), "metadata": {}}
+        """The value of `$runtime` (section "Runtime Descriptor"). A replay by a later release has the same version."""
 
     async def concurrency_key(self) -> JSON:
         """Return the value of the key of `concurrency` in the document's metadata for the input."""
@@ -69,31 +71,36 @@ class DslExecution(ExecutionBase[InstanceFrame]):
         return [call.id for call in nested(self.frame, CallBody) if call.id is not None]
 
     def begin_again(self) -> None:
-        """Reset the timeouts, and the attempts of tasks that are tried again."""
-        self.frame.deadline = None
+        """Reset the timeouts of tasks, and the attempts of those that are tried again."""
         forget_deadlines(self.frame)
         for task in nested(self.frame, TaskFrame):
             task.forget_attempts()
 
     @property
     def latest_data(self) -> JSON:
-        """The input of the innermost task that runs."""
-        task = self._innermost()
-        if task is not None and task.input is not None:
-            return task.input.value
-        return self.frame.data if self.frame.tasks is None else self.frame.tasks.data
+        """The input of the innermost task that runs, or that comes next; in a fork, of the last of its branches."""
+        return self._latest.value if isinstance(self._latest, Value) else self._latest.data
 
     @latest_data.setter
     def latest_data(self, data: JSON) -> None:
-        task = self._innermost()
-        if task is not None and task.input is not None:
-            task.input = Value(data)
-        elif self.frame.tasks is not None:
-            self.frame.tasks.data = data
+        latest = self._latest
+        if isinstance(latest, Value):
+            latest.value = data
+        else:
+            latest.data = data
+        self.frame.data = data
 
-    def _innermost(self) -> TaskFrame | None:
-        found = list(nested(self.frame, TaskFrame))
-        return found[-1] if found else None
+    @property
+    def _latest(self) -> InstanceFrame | ListFrame | Value:
+        """The record that has the input of the innermost task."""
+        latest: InstanceFrame | ListFrame | Value = self.frame
+        for one in nested(self.frame, Record):
+            match one:
+                case ListFrame():
+                    latest = one
+                case CallBody(arguments=Value() as given) | TaskFrame(input=Value() as given):
+                    latest = given
+        return latest
 
     async def execute(self) -> Completed | ContinuedAs:
         """Run to the end. Raises the WorkflowFault that the workflow failed with."""
@@ -208,7 +215,7 @@ class DslExecution(ExecutionBase[InstanceFrame]):
         plan, task = lane.plan, lane.plan.task
         lane.describe_task(frame, raw)
         if not (lane.branch or lane.path != lane.state_path):
-            self.frame.state, self.frame.data = lane.state_path, raw
+            self.frame.state, self.frame.data = lane.state_path, raw if frame.input is None else frame.input.value
         try:
             if frame.output is None:
                 if frame.input is None and not frame.extended and frame.extension is None:
@@ -221,6 +228,8 @@ class DslExecution(ExecutionBase[InstanceFrame]):
                     lane.emit(TraceKind.STATE_LEFT, plan.name)
                     return replaced.data, task.then
                 await self._work(frame, raw, lane)
+            elif frame.input is not None:
+                lane.describe_work(frame)  # extensions after the task go on
             assert frame.output is not None  # noqa: S101 - its work is done
             await self._extend(frame, frame.output.value, lane, is_after=True)
         except WorkflowFault as fault:
@@ -232,25 +241,21 @@ class DslExecution(ExecutionBase[InstanceFrame]):
     async def _work(self, frame: TaskFrame, raw: JSON, lane: Lane) -> None:
         """Take the steps of the data flow from the input of a task to its export."""
         assert lane.plan is not None  # noqa: S101 - it is the lane of a task
-        task = lane.plan.task
+        task, name = lane.plan.task, lane.plan.name
         if frame.input is None:
-            given = raw
-            if task.input is not None:
-                await lane.check("input", task.input.schema_, raw)
-                if task.input.from_ is not None and not uses_secrets(task.input.from_, lane):
-                    given = await lane.evaluate(task.input.from_, raw)
-            frame.input = Value(given)
-        lane.arguments["input"] = frame.input.value
+            frame.input = Value(await self._input(raw, lane))
+            if self.frame.state == lane.path:
+                self.frame.data = frame.input.value
+        lane.describe_work(frame)
         timeout = self.timeout(task.timeout)
         if timeout is not None and frame.deadline is None:
             frame.deadline = self.run.time() + await lane.seconds(timeout.after, frame.input.value)
         lane.deadline = frame.deadline
         work = work_of(lane, frame)
-        left = await lane.in_time(frame.deadline, work, lambda: TimedOut(f"task {lane.plan.name!r} timed out"))  # type: ignore[union-attr]
+        left = await lane.in_time(frame.deadline, work, lambda: TimedOut(f"task {name!r} timed out"))
         output = left.data
-        described = lane.arguments["task"]
-        if isinstance(described, dict):
-            described["output"] = output
+        frame.raw_output = Value(output)
+        lane.describe_work(frame)
         if task.output is not None:
             if task.output.as_ is not None:
                 output = await lane.evaluate(task.output.as_, output)
@@ -261,6 +266,19 @@ class DslExecution(ExecutionBase[InstanceFrame]):
                 self.frame.context = await lane.evaluate(task.export.as_, output, more)
             await lane.check("exported context", task.export.schema_, self.frame.context)
         frame.output, frame.then, frame.body = Value(output), left.then, None
+        if not self.program.extensions:
+            frame.raw_output = None
+
+    async def _input(self, raw: JSON, lane: Lane) -> JSON:
+        """Check and transform the input of a task."""
+        assert lane.plan is not None  # noqa: S101 - it is the lane of a task
+        declared = lane.plan.task.input
+        if declared is None:
+            return raw
+        await lane.check("input", declared.schema_, raw)
+        if declared.from_ is None or uses_secrets(declared.from_, lane):
+            return raw
+        return await lane.evaluate(declared.from_, raw)
 
     async def _extend(self, frame: TaskFrame, data: JSON, lane: Lane, *, is_after: bool = False) -> ListEnd | None:
         """Run the extensions before a task, or after it; return the end of one that takes the place of the task."""

@@ -30,8 +30,10 @@ class CallBody(Record):
     KIND: ClassVar[str] = "call"
     id: str | None = None
     """The id of the call that is in progress or has failed; when it is made again, the id is the same."""
+    arguments: Value | None = None
+    """The arguments of a function that is a task, once it has begun: what it exports does not change them."""
     function: "TaskFrame | None" = None
-    """The progress of a function that is a task."""
+    """The progress of this function."""
     subscription: "SubscriptionFrame | None" = None
 
 
@@ -92,6 +94,8 @@ class ListenBody(EventsFrame):
     """The values of correlation keys: those that the definition expects, and those that events fixed."""
     fits: dict[str, list[str]] = field(default_factory=dict)
     """For each event that was taken for `all`, by its number: the filters that it fits."""
+    given_back: list[str] = field(default_factory=list)
+    """The events that were given back since one was taken, since expressions do not hold for them."""
     consumed: list[JSON] = field(default_factory=list)
     """What was consumed, as the output has it."""
     pending: list[JSON] = field(default_factory=list)
@@ -144,6 +148,8 @@ class TaskFrame(TimedFrame):
     """Its transformed input, once it has that."""
     deadline: float | None = None
     body: "CallBody | DoBody | ForBody | ForkBody | ListenBody | TryBody | WaitBody | None" = None
+    raw_output: Value | None = None
+    """Its output before transformation, once it has that, if tasks of extensions follow, which see it."""
     output: Value | None = None
     """Its transformed output, once it has that."""
     then: str | None = None
@@ -165,6 +171,8 @@ class TaskFrame(TimedFrame):
         """Forget the attempts that were made."""
         if isinstance(self.body, TryBody):
             self.body.attempts = AttemptsFrame()
+        if isinstance(self.body, ForkBody) and len(self.body.failed) == len(self.body.running):
+            self.body.failed = []  # all that competed have failed: they do so again
 
 
 @dataclass(slots=True)

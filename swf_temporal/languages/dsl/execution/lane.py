@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from swf_temporal import __version__
 from swf_temporal.base.data import JSON
 from swf_temporal.base.durations import parse_duration
 from swf_temporal.base.errors import (
@@ -27,14 +26,11 @@ if TYPE_CHECKING:
     from swf_temporal.languages.dsl.execution.execution import DslExecution
     from swf_temporal.languages.dsl.execution.frames import TaskFrame
 
-RUNTIME: dict[str, JSON] = {"name": "swf-temporal", "version": __version__, "metadata": {}}
-"""The value of `$runtime` (section "Runtime Descriptor")."""
-
 
 class Lane(LaneBase):
     """The path of execution of one task, or of the workflow itself."""
 
-    __slots__ = ("arguments", "deadline", "execution", "extended", "plan", "variables")
+    __slots__ = ("arguments", "calls", "deadline", "execution", "extended", "plan", "variables")
 
     def __init__(
         self,
@@ -57,24 +53,23 @@ class Lane(LaneBase):
         """When the task times out, for those who look at the instance."""
         self.arguments: dict[str, JSON] = {}
         """The arguments of the text that belong to its task: `task`, `input`, `output`."""
+        self.calls = 0
+        """How many functions of the definition it is in, each of which was called by the one before."""
 
     def child(self, plan: TaskPlan, step: str = "", variables: Mapping[str, JSON] | None = None) -> "Lane":
         """Return the lane of the task *plan* inside this one; *step* says which iteration of this one it is in."""
         own = {**self.variables, **variables} if variables else self.variables
-        return Lane(
-            self.execution,
-            plan,
-            f"{self.state_path}{plan.place}",
-            f"{self.path}{step}{plan.place}",
-            own,
-            self.branch,
-            self.extended,
-        )
+        path = f"{self.path}{step}{plan.place}"
+        lane = Lane(self.execution, plan, plan.pointer, path, own, self.branch, self.extended)
+        lane.calls = self.calls
+        return lane
 
     def extension(self) -> "Lane":
         """Return the lane of the extensions of this task: their tasks see this one as `$task`."""
         described = self.arguments["task"]
-        return Lane(self.execution, self.plan, self.state_path, self.path, self.variables, self.branch, described)
+        lane = Lane(self.execution, self.plan, self.state_path, self.path, self.variables, self.branch, described)
+        lane.calls = self.calls
+        return lane
 
     def in_branch(self, plan: TaskPlan) -> "Lane":
         """Return the lane of the branch *plan* of a fork."""
@@ -94,6 +89,15 @@ class Lane(LaneBase):
             "startedAt": moment(frame.since),
         }
 
+    def describe_work(self, frame: "TaskFrame") -> None:
+        """Let expressions see the transformed input of the task, and its raw output once it has that."""
+        assert frame.input is not None  # noqa: S101 - it has begun
+        self.arguments["input"] = frame.input.value
+        described = self.arguments["task"]
+        # In a task of an extension, it describes the task that is extended.
+        if frame.raw_output is not None and self.extended is None and isinstance(described, dict):
+            described["output"] = frame.raw_output.value
+
     # Evaluating
 
     def seen(self, more: Mapping[str, JSON] | None = None) -> dict[str, JSON]:
@@ -102,7 +106,7 @@ class Lane(LaneBase):
             **self.variables,
             "context": self.execution.frame.context,
             "workflow": self.execution.descriptor,
-            "runtime": RUNTIME,
+            "runtime": self.execution.runtime,
             "__now": self.run.time(),
             **self.arguments,
         }

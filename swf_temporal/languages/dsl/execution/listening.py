@@ -1,14 +1,14 @@
 """Listening: consuming events until enough of them came (section "Listen")."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON, as_text
+from swf_temporal.base.errors import ExpressionLimitExceeded
 from swf_temporal.base.strict_json import write_json
-from swf_temporal.expressions.compiled import is_true
+from swf_temporal.expressions.patterns import PatternTooSlow
 from swf_temporal.languages.dsl.execution.calls import iterate
-from swf_temporal.languages.dsl.execution.filters import Filter, filters_of, read_event, value_of
+from swf_temporal.languages.dsl.execution.filters import Filter, decides, filters_of, has_patterns, read_event, value_of
 from swf_temporal.languages.dsl.execution.frames import ListenBody
 from swf_temporal.languages.dsl.execution.lane import Lane
 from swf_temporal.languages.dsl.model.parts import EventStrategy
@@ -16,9 +16,6 @@ from swf_temporal.languages.dsl.model.workflow import ListenTask
 from swf_temporal.runtime.correlation import assigned, usable
 from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.waiting import EventSelector, next_event, put_back
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 async def run_listen(task: ListenTask, body: ListenBody, data: JSON, lane: Lane) -> JSON:
@@ -81,7 +78,7 @@ class _Listening:
         self.body.is_over = strategy.all is None or len(self.body.until) == len(self.ending)
 
     def _has_fit(self, ref: str, record: JSON) -> bool:
-        return ref in self.body.fits.get(_key(record), [])
+        return isinstance(record, dict) and ref in self.body.fits.get(_key(CloudEvent.from_record(record)), [])
 
     def _assign(self, ref: str, event: CloudEvent) -> None:
         """Assign *event* to a filter that has none; if there is no more to come, all are consumed as they came."""
@@ -107,16 +104,16 @@ class _Listening:
 
     async def _next(self, filters: Sequence[Filter]) -> tuple[CloudEvent, list[int]]:
         """Return the next event that fits some of *filters*, and their indexes."""
-        refused: set[tuple[str, str]] = set()
         lane, body = self.lane, self.body
+        refused = set(body.given_back)
         while True:
 
             def fits(event: CloudEvent, one: Filter) -> bool:
-                return (event.source, event.id) not in refused and one.fits(event)
+                return one.fits(event) and not (refused and _key(event) in refused)
 
             kinds = [lambda event, one=one: fits(event, one) for one in filters]
             selector = EventSelector([one.name for one in filters], kinds, None)
-            found = await next_event(selector, body, lane, until=lane.deadline)
+            found = await next_event(selector, body, lane, until=lane.deadline, known=self._known(filters))
             assert found is not None  # noqa: S101 - there is no deadline
             event = found[1]
             fitting = [
@@ -124,22 +121,37 @@ class _Listening:
             ]
             if fitting:
                 if self.needs_all:
-                    body.fits[_key(event.to_record())] = [
+                    body.fits[_key(event)] = [
                         ref for ref in self.refs if await self._is_meant(self.wanted[int(ref)], event)
                     ]
+                body.given_back = []  # what is expected of others may have changed
                 return event, fitting
-            refused.add((event.source, event.id))
+            refused.add(_key(event))
+            body.given_back.append(_key(event))
             lane.emit(TraceKind.EVENT_GIVEN_BACK, selector.names[found[0]])
             put_back([event], lane)
+
+    def _known(self, filters: Sequence[Filter]) -> dict[str, dict[str, str]]:
+        """Return the expected values of correlation keys, by which events from elsewhere find this instance."""
+        expected = self.body.expected
+        return {
+            one.name: {name.lower(): as_text(expected[name]) for name in one.correlate if name in expected}
+            for one in filters
+            if one.correlate
+        }
 
     async def _is_meant(self, one: Filter, event: CloudEvent) -> bool:
         """Return whether the expressions of a filter hold for *event*, and its correlation values are the expected."""
         if not one.fits(event):
             return False
+        try:
+            if one.patterns and not await self.lane.run.evaluated(lambda: has_patterns(one, event)):
+                return False
+        except PatternTooSlow as slow:
+            raise ExpressionLimitExceeded(str(slow)) from None
         for name, expression in one.expressions.items():
             value = value_of(event, name)
-            found = await self.lane.fill(expression, value)
-            if not (is_true(found) if isinstance(found, bool) or found is None else as_text(found) == as_text(value)):
+            if not decides(await self.lane.fill(expression, value), value):
                 return False
         for name, correlation in one.correlate.items():
             found = await self.lane.evaluate(correlation.from_, event.to_json())
@@ -155,7 +167,6 @@ class _Listening:
                 self.body.fixed.append(name)
 
 
-def _key(record: "JSON | Mapping[str, JSON]") -> str:
-    """Return a text that identifies the event of a *record*."""
-    event = CloudEvent.from_record(record) if isinstance(record, dict) else None
-    return write_json([event.source, event.id]) if event is not None else ""
+def _key(event: CloudEvent) -> str:
+    """Return a text that identifies *event*."""
+    return write_json([event.source, event.id])

@@ -1,20 +1,17 @@
 """A definition prepared for running: its task lists, its expressions and its schemas, each made once."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
 from swf_temporal.expressions.json_schema import DataSchemaValidator
 from swf_temporal.languages.dsl.expressions import RuntimeExpressions, texts_in
+from swf_temporal.languages.dsl.model.lists import escaped, lists_of
 from swf_temporal.languages.dsl.model.node import Node
 from swf_temporal.languages.dsl.model.parts import Authentication, DataSchema
 from swf_temporal.languages.dsl.model.workflow import (
-    CallAsyncApi,
-    DoTask,
     Extension,
-    ForkTask,
     ForTask,
-    ListenTask,
     NamedTask,
     SubscriptionIterator,
     Task,
@@ -22,11 +19,6 @@ from swf_temporal.languages.dsl.model.workflow import (
     Workflow,
 )
 from swf_temporal.languages.dsl.names import FIRST_OPEN, id_of, version_numbers
-
-
-def escaped(name: str) -> str:
-    """Return *name* as a step of a JSON Pointer."""
-    return name.replace("~", "~0").replace("/", "~1")
 
 
 class TaskPlan:
@@ -72,22 +64,6 @@ class ListPlan:
         )
         self.at = {one.name: index for index, one in reversed(list(enumerate(self.tasks)))}
         """The index of each task by its name; that of the first, if several have the same."""
-
-
-def lists_of(task: Task) -> Iterator[tuple[str, Sequence[NamedTask]]]:
-    """Yield the task lists in *task*, each with its place."""
-    match task:
-        case DoTask() | ForTask():
-            yield "do", task.do
-        case ForkTask():
-            yield "fork/branches", task.fork.branches
-        case TryTask():
-            yield "try", task.try_
-            yield "catch/do", task.catch.do
-        case ListenTask(foreach=SubscriptionIterator() as each):
-            yield "foreach/do", each.do
-        case CallAsyncApi() if task.with_.subscription is not None and task.with_.subscription.foreach is not None:
-            yield "with/subscription/foreach/do", task.with_.subscription.foreach.do
 
 
 def _at(definition: Any, place: str) -> Any:

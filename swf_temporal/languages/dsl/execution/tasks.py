@@ -243,7 +243,8 @@ async def run_try(task: TryTask, body: TryBody, data: JSON, lane: Lane) -> WorkD
                 raise  # the attempts are used up, and nothing else is to be done about the error
             lane.execution.frame.error = problem
             if delay is None:
-                lane.emit(TraceKind.ERROR_CAUGHT, plan.name, code=str(problem["type"]), message=fault.message)
+                code = str(problem["type"])
+                lane.emit(TraceKind.ERROR_CAUGHT, plan.name, code=code, message=fault.message, error=problem)
                 body.error, body.tasks = problem, None
             else:
                 retried = StateRetried(attempt=body.attempts.number, error=str(problem["type"]), delay=delay)

@@ -1,6 +1,6 @@
 """The base of all nodes of a definition, and the types of their fields."""
 
-from typing import Annotated, Any, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -8,13 +8,16 @@ from pydantic import (
     ConfigDict,
     Discriminator,
     Field,
+    GetJsonSchemaHandler,
     StrictBool,
     StrictInt,
     StrictStr,
     Tag,
+    WithJsonSchema,
     model_validator,
 )
-from pydantic.json_schema import SkipJsonSchema
+from pydantic.json_schema import JsonSchemaValue, SkipJsonSchema
+from pydantic_core import CoreSchema
 
 from swf_temporal.text.located import Object, with_floats
 from swf_temporal.text.model_errors import wrong_form
@@ -36,6 +39,16 @@ Template: TypeAlias = Annotated[Any, BeforeValidator(_json)]
 """JSON whose texts may contain runtime expressions, `${ … }`."""
 
 
+def _object(value: object) -> object:
+    if not isinstance(value, dict):
+        raise wrong_form("an object")
+    return value
+
+
+FreeForm: TypeAlias = Annotated[Any, BeforeValidator(_object), WithJsonSchema({"type": "object"})]
+"""An object whose keys are the author's, with its positions."""
+
+
 class Node(BaseModel):
     """A part of a definition."""
 
@@ -52,6 +65,26 @@ class Node(BaseModel):
     def written(cls) -> list[str]:
         """Return the keys that authors may write."""
         return [info.alias or name for name, info in cls.model_fields.items() if name != "where"]
+
+
+ONLY: Final = "*only*"
+"""The step of an error's path that stands for the one key of an element of a list of names and values."""
+
+
+class NamedValue(Node):
+    """An element of a list of names and values: an object with one key, its name."""
+
+    name: StrictStr
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """Return the schema of an object with one key, as authors write it."""
+        schema = handler(core_schema)
+        whole = handler.resolve_ref_schema(schema)
+        value = whole.pop("properties")[ONLY]
+        del whole["required"]
+        whole |= {"additionalProperties": value, "minProperties": 1, "maxProperties": 1}
+        return schema
 
 
 def _form(value: object) -> str:
@@ -84,7 +117,7 @@ class DurationParts(Node):
     @model_validator(mode="before")
     @classmethod
     def _has_parts(cls, value: object) -> object:
-        if isinstance(value, dict) and not any(part in value for part in PARTS):
+        if isinstance(value, dict) and not value:
             raise wrong_form("an object with days, hours, minutes, seconds or milliseconds")
         return value
 

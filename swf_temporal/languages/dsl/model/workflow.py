@@ -5,11 +5,26 @@ from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias, TypeVar
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
-from swf_temporal.languages.dsl.model.node import Duration, Expression, Node, Number, Template, Text, TextOr, Truth
+from swf_temporal.languages.dsl.model.node import (
+    ONLY,
+    Duration,
+    Expression,
+    FreeForm,
+    NamedValue,
+    Node,
+    Number,
+    Template,
+    Text,
+    TextOr,
+    Truth,
+)
 from swf_temporal.languages.dsl.model.parts import (
+    SCHEMES,
     Authentication,
+    Backoff,
     Catalog,
     ContainerLifetime,
+    DataSchema,
     Endpoint,
     ErrorDefinition,
     ErrorFilter,
@@ -21,12 +36,10 @@ from swf_temporal.languages.dsl.model.parts import (
     RetryPolicy,
     Timeout,
 )
+from swf_temporal.languages.dsl.names import NAME_FORM, VERSION_FORM
 from swf_temporal.text.located import Object
 from swf_temporal.text.model_errors import wrong_form
 from swf_temporal.text.origin import Where
-
-ONLY: Final = "*only*"
-"""The step of an error's path that stands for the one key of an element of a list of names and values."""
 
 
 def _named(items: object) -> object:
@@ -60,7 +73,7 @@ class TaskBase(Node):
     export: Export | None = None
     timeout: TextOr[Timeout] | None = None
     then: Text | None = None
-    metadata: Mapping[str, Any] = Field(default_factory=dict)
+    metadata: FreeForm = Field(default_factory=dict)
 
 
 class HttpArguments(Node):
@@ -268,7 +281,7 @@ class CallFunction(TaskBase):
     """Runs a function of the definition, of a catalog, or at a URL."""
 
     kind = "call"
-    call: Text
+    call: Text = Field(json_schema_extra={"not": {"enum": ["http", "openapi", "grpc", "asyncapi", "mcp", "a2a"]}})
     with_: Template = Field(default=None, alias="with")
 
 
@@ -433,10 +446,9 @@ class Case(Node):
     then: Text
 
 
-class NamedCase(Node):
+class NamedCase(NamedValue):
     """A case and its name."""
 
-    name: Text
     case: Case = Field(alias=ONLY)
 
 
@@ -484,20 +496,11 @@ TASK_TYPES: Final = ("call", "do", "emit", "for", "fork", "listen", "raise", "ru
 """The types of tasks: the keys that make a task one of a type."""
 BUILT_IN: Final = ("http", "openapi", "grpc", "asyncapi", "mcp", "a2a")
 """The functions that every definition may call."""
-_CALLS: Final = dict(zip(BUILT_IN, (CallHttp, CallOpenApi, CallGrpc, CallAsyncApi, CallMcp, CallA2A), strict=True))
-_KINDS: Final = (
-    ForTask,
-    EmitTask,
-    ForkTask,
-    ListenTask,
-    RaiseTask,
-    RunTask,
-    SetTask,
-    SwitchTask,
-    TryTask,
-    WaitTask,
-    DoTask,
-)
+TASKS: Final[tuple[type[TaskBase], ...]] = (
+    CallHttp, CallOpenApi, CallGrpc, CallAsyncApi, CallMcp, CallA2A, CallFunction, DoTask, EmitTask, ForTask, ForkTask,
+    ListenTask, RaiseTask, RunTask, SetTask, SwitchTask, TryTask, WaitTask,
+)  # fmt: skip
+"""The models of tasks."""
 
 
 def type_of(task: Any) -> str | None:
@@ -541,10 +544,9 @@ Task: TypeAlias = Annotated[
 ]
 
 
-class NamedTask(Node):
+class NamedTask(NamedValue):
     """A task and its name."""
 
-    name: Text
     task: Task = Field(alias=ONLY)
 
 
@@ -563,10 +565,9 @@ class Extension(Node):
     after: TaskList = ()
 
 
-class NamedExtension(Node):
+class NamedExtension(NamedValue):
     """An extension and its name."""
 
-    name: Text
     extension: Extension = Field(alias=ONLY)
 
 
@@ -586,14 +587,14 @@ class Use(Node):
 class Document(Node):
     """What identifies and describes a definition."""
 
-    dsl: Text
-    namespace: Text
-    name: Text
-    version: Text
+    dsl: Text = Field(json_schema_extra={"pattern": f"^{VERSION_FORM}$"})
+    namespace: Text = Field(json_schema_extra={"pattern": f"^{NAME_FORM}$"})
+    name: Text = Field(json_schema_extra={"pattern": f"^{NAME_FORM}$"})
+    version: Text = Field(json_schema_extra={"pattern": f"^{VERSION_FORM}$"})
     title: Text | None = None
     summary: Text | None = None
-    tags: Mapping[str, Any] = Field(default_factory=dict)
-    metadata: Mapping[str, Any] = Field(default_factory=dict)
+    tags: FreeForm = Field(default_factory=dict)
+    metadata: FreeForm = Field(default_factory=dict)
 
 
 class Schedule(Node):
@@ -624,3 +625,18 @@ class Workflow(Node):
     output: Output | None = None
     schedule: Schedule | None = None
     evaluate: Evaluate = Evaluate()
+
+
+ONE_OF: Final[Mapping[type[Node], tuple[str, tuple[str, ...]]]] = {
+    AsyncApiArguments: ("the call", ("channel", "operation")),
+    Authentication: ("the policy", ("use", *SCHEMES)),
+    Backoff: ("backoff", ("constant", "linear", "exponential")),
+    DataSchema: ("the schema", ("document", "resource")),
+    EventStrategy: ("the event consumption strategy", ("one", "any", "all")),
+    McpTransport: ("transport", ("http", "stdio")),
+    Run: ("run", ("container", "script", "shell", "workflow")),
+    Schedule: ("schedule", ("every", "cron", "after", "on")),
+    Script: ("script", ("code", "source")),
+    SubscriptionLifetime: ("consume", ("amount", "while", "until")),
+}
+"""The nodes with alternatives: what each is called in messages, and the keys of which exactly one must be written."""

@@ -1,19 +1,66 @@
 """Building the model of a definition, or problems of its form in an author's words."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from swf_temporal.base.errors import Problem
-from swf_temporal.languages.dsl.model.workflow import BUILT_IN, ONLY, TASK_TYPES, Workflow, type_of
-from swf_temporal.text.located import Object
-from swf_temporal.text.model_errors import ErrorPlace, fields_at, problem_of, problems_of
+from swf_temporal.base.errors import Position, Problem
+from swf_temporal.languages.dsl.model.node import ONLY
+from swf_temporal.languages.dsl.model.workflow import (
+    ONE_OF,
+    TASK_TYPES,
+    TASKS,
+    Document,
+    TaskBase,
+    Use,
+    Workflow,
+    type_of,
+)
+from swf_temporal.languages.dsl.names import LATEST_DSL
+from swf_temporal.text.located import Array, Object
+from swf_temporal.text.model_errors import DIALECT, WRONG_FORM, ErrorPlace, fields_at, problem_of, problems_of
 from swf_temporal.text.origin import Source
 from swf_temporal.text.suggestions import did_you_mean, nearest
 
 _WHOLE: Final = "the workflow"
+_DSL: Final = ".".join(map(str, LATEST_DSL))
+_TYPES: Final = f"a task has one of the keys {', '.join(TASK_TYPES[:-1])} and {TASK_TYPES[-1]}"
+_LISTS: Final = ("do", "branches", "try", "before", "after", "switch", "extensions")
+"""The keys of lists of names and values."""
+_HINTS: Final[Mapping[str, str]] = {
+    "document": f"write document: {{dsl: '{_DSL}', namespace: …, name: …, version: '0.1.0'}}",
+    "do": "the tasks are a list under do, each with its name: - greet: {set: {greeting: Hello}}",
+    "dsl": f"write dsl: '{_DSL}'",
+    "catch": "write catch: {} to catch every error",
+    "then": "write the task to which the case leads, or continue, exit or end",
+    "with": "the arguments are written under with",
+    "after": "write a duration, such as {minutes: 15}",
+    "type": "every error has one, a URI such as https://example.com/errors/sold-out",
+    "status": "every error has one, a number such as 400",
+}
+"""Hints for what is missing, by its key."""
+_OLDER: Final[Mapping[str, str]] = {
+    "id": "the name of a definition is document.name",
+    "specVersion": "the version of the language is document.dsl",
+    "states": "definitions of this version have tasks, under do, in place of states",
+    "start": "a workflow begins with the first task under do",
+    "auth": "write the policies under use.authentications",
+    "events": "events have no definitions: a filter in listen, and an event in emit, says what it is",
+    "timeouts": "write timeout: for the workflow itself, and named ones under use.timeouts",
+    "dataInputSchema": "write input: {schema: {document: …}}",
+    "expressionLang": "the language of expressions is evaluate.language",
+    "description": "write it as document.summary",
+}
+"""Hints for keys at the top that other versions of the language have."""
+_MEANT: Final[Mapping[str, str]] = {
+    "uri": "endpoint", "url": "endpoint", "transition": "then", "next": "then", "end": "then: end", "type": "call",
+    "parallel": "fork", "foreach": "for", "inject": "set", "sleep": "wait", "operation": "call", "function": "call",
+    "action": "call", "arguments": "with", "condition": "when", "details": "detail",
+}  # fmt: skip
+"""What is probably meant by keys of other versions and languages, if it is possible in its place."""
 
 
 def build(root: Object, source: Source) -> tuple[Workflow | None, list[Problem]]:
@@ -29,35 +76,37 @@ class _Place(ErrorPlace):
 
     def __init__(self, root: Object, path: Sequence[int | str]) -> None:
         super().__init__(root, _in_text(root, path))
-        names: list[str] = []
-        self.key = ""
+        self.owner = _WHOLE
+        self.keys: list[str] = []
         """The keys from the innermost task to the value."""
-        keys: list[str] = []
-        before: Any = None
-        for step, value in self.steps:
-            if isinstance(before, int) and isinstance(step, str):
-                names, keys = [*names, step], []
-            elif isinstance(step, str):
-                keys.append(step)
+        before: int | str = ""
+        for step, _ in self.steps:
+            if isinstance(step, str):
+                if isinstance(before, int) and self.keys[-1:] not in (["switch"], ["any"], ["all"]):
+                    kind = "extension" if self.keys[-1:] == ["extensions"] else "task"
+                    self.owner, self.keys = f"{kind} {step!r}", []
+                elif self.owner == _WHOLE and self.keys == ["use", "functions"]:
+                    self.owner, self.keys = f"function {step!r}", []
+                else:
+                    self.keys.append(step)
             before = step
-        self.owner = f"task {names[-1]!r}" if names else _WHOLE
-        self.subject = f"{self.owner}: {'.'.join(keys)}" if keys else self.owner
+
+    @property
+    def subject(self) -> str:
+        """What the value is called."""
+        return f"{self.owner}: {'.'.join(self.keys)}" if self.keys else self.owner
 
 
 def _in_text(root: Object, path: Sequence[int | str]) -> list[int | str]:
     """Return *path*, which pydantic reports, as the path in the document, where names are keys."""
     found: list[int | str] = []
     value: Any = root
-    for step in path:
-        if step == ONLY and isinstance(value, dict) and len(value) == 1:
-            step = next(iter(value))
-        if (isinstance(value, dict) and step in value) or (
-            isinstance(value, list) and isinstance(step, int) and step < len(value)
-        ):
+    for one in path:
+        step = next(iter(value)) if one == ONLY and isinstance(value, dict) and len(value) == 1 else one
+        is_element = isinstance(value, list) and isinstance(step, int) and step < len(value)
+        if is_element or (isinstance(value, dict) and step in value):
             value = value[step]
-        else:
-            continue
-        found.append(step)
+            found.append(step)
     return found
 
 
@@ -65,19 +114,107 @@ def _problem(details: ErrorDetails, root: Object, source: Source) -> Problem:
     path, kind = details["loc"], details["type"]
     place = _Place(root, path)
     if kind == "extra_forbidden":
-        return _unknown(place, path, source)
+        return _unknown(place, _Place(root, path[:-1]), path, source)
     if kind == "missing":
         return _missing(_Place(root, path[:-1]), str(path[-1]), source)
     if kind in ("union_tag_not_found", "union_tag_invalid"):
         return _no_type(place, source)
-    return problem_of(details, place, place.subject, source)
+    problem = problem_of(details, place, place.subject, source)
+    if kind == WRONG_FORM and isinstance(place.value, list):
+        return _misshapen(place, problem, source)
+    if kind == "string_type" and not isinstance(place.value, dict | list | None):
+        return replace(problem, hint="write it in quotes")
+    if kind == "tuple_type" and isinstance(place.value, Object) and place.keys[-1:] and place.keys[-1] in _LISTS:
+        return replace(problem, hint=_as_list(place.value))
+    if place.keys[-1:] == ["authentication"] and isinstance(place.value, str):
+        return replace(problem, hint=f"write authentication: {{use: {place.value}}}")
+    return problem
 
 
-def _unknown(place: _Place, path: Sequence[int | str], source: Source) -> Problem:
-    key = str(path[-1])
-    known = [one for one in fields_at(Workflow, _of_models(path[:-1])) if one != "name" and one != ONLY]
-    hint = did_you_mean(key, known)
-    return source.problem("unknown-property", f"{place.owner} has an unknown key {key!r}", place.key_position, hint)
+def _as_list(tasks: Object) -> str:
+    """Return a hint for *tasks*, an object in place of a list: early releases had those, and tasks without a name."""
+    if type_of(tasks) is not None:
+        return f"write a list of tasks with names: - name: {{{type_of(tasks)}: …}}"
+    first = next(iter(tasks), "name")
+    return f"write each as an element of a list: - {first}: …"
+
+
+def _misshapen(place: _Place, problem: Problem, source: Source) -> Problem:
+    """Return the problem of an element that does not have its name as its one key."""
+    for index, item in enumerate(place.value):
+        if isinstance(item, dict) and len(item) == 1:
+            continue
+        at = place.value.positions[index] if isinstance(place.value, Array) else place.position
+        what = place.subject
+        if not isinstance(item, Object):
+            return source.problem("type", f"{what}: each element must be an object with one key, its name", at)
+        first = next(iter(item), None)
+        hint = None
+        if first is not None:
+            is_flat = item[first] is None
+            hint = f"indent what belongs to {first!r}" if is_flat else f"write a name around it: - name: {{{first}: …}}"
+        message = f"{what}: an element has {len(item)} keys, and has to have one, its name"
+        return source.problem("type", message, item.where.position, hint)
+    return problem
+
+
+def _unknown(place: _Place, around: _Place, path: Sequence[int | str], source: Source) -> Problem:
+    key, owner = str(path[-1]), around.owner
+    is_task = not around.keys and owner != _WHOLE and not owner.startswith("extension")
+    kind = type_of(around.value) if is_task else None
+    if kind is not None and key in TASK_TYPES:
+        message = f"{owner} has both {kind} and {key}, and a task has one type"
+        return source.problem("task-type", message, place.key_position, "write two tasks, one after the other")
+    known = sorted(set(fields_at(Workflow, _of_models(path[:-1]))) - {"@", "name", ONLY, key})
+    hint = _misplaced(key, around, kind) or _meant(key, known) or did_you_mean(key, known)
+    if hint is None and owner == _WHOLE and not around.keys:
+        hint = f"it may have {', '.join(Workflow.written())}"
+    elif hint is None:
+        hint = f"it may have {', '.join(known)}" if kind is None else _keys_of(kind)
+    return source.problem("unknown-property", f"{owner} has an unknown key {key!r}", place.key_position, hint)
+
+
+def _keys_of(kind: str) -> str:
+    """Return a hint with the keys of a task of the type *kind*."""
+    own = [key for one in TASKS if one.kind == kind for key in one.written() if key not in TaskBase.written()]
+    return f"a {kind} task has {', '.join(dict.fromkeys(own))}, and the keys of all tasks"
+
+
+def _meant(key: str, known: Sequence[str]) -> str | None:
+    meant = _MEANT.get(key)
+    return f"did you mean {meant!r}?" if meant is not None and meant.partition(":")[0] in known else None
+
+
+def _misplaced(key: str, around: _Place, kind: str | None) -> str | None:
+    """Return where *key* belongs, if it is at a wrong level."""
+    if around.owner == _WHOLE and not around.keys:
+        if key in Document.written() and key not in _OLDER:
+            return f"write it under document: document.{key}"
+        if key in Use.written() and key not in _OLDER:
+            return f"write it under use: use.{key}"
+        return _OLDER.get(key)
+    if around.keys and key in (*TaskBase.written(), *_BESIDE) and around.owner != _WHOLE:
+        return f"{key!r} belongs to the task itself: write it beside {around.keys[0]!r}"
+    if kind is not None:
+        inner = next((one for one in _INSIDE[kind] if key in fields_at(Workflow, ["do", ONLY, *one.split(".")])), None)
+        return None if inner is None else f"write it under {inner}"
+    return None
+
+
+_BESIDE: Final = ("catch", "do", "foreach", "while", "with")
+"""The keys of tasks of some types, beside that of the type."""
+_INSIDE: Final[Mapping[str, tuple[str, ...]]] = {
+    **dict.fromkeys(TASK_TYPES, ()),
+    "call": ("with",),
+    "for": ("for",),
+    "fork": ("fork",),
+    "listen": ("listen",),
+    "run": ("run",),
+    "try": ("catch",),
+    "emit": ("emit",),
+    "raise": ("raise",),
+}
+"""The objects in tasks that have the keys of their types."""
 
 
 def _of_models(path: Sequence[int | str]) -> list[int | str]:
@@ -86,20 +223,53 @@ def _of_models(path: Sequence[int | str]) -> list[int | str]:
 
 
 def _missing(place: _Place, key: str, source: Source) -> Problem:
-    written = list(place.value) if isinstance(place.value, Object) else []
-    meant = nearest(key, [one for one in written if one.lower() != key]) if written else None
-    hint = f"is {meant!r} meant as {key!r}?" if meant and meant != key and meant in written else None
-    return source.problem("missing", f"{place.subject} has no {key}", place.position, hint)
+    own = place.value if isinstance(place.value, Object) else None
+    meant = nearest(key, own, 0.75) if own else None
+    older = next((one for one in own or () if _MEANT.get(one) == key), None)
+    meant = meant if meant is not None and meant != key else older
+    hint = _HINTS.get(key) if meant is None else f"is {meant!r} meant as {key!r}?"
+    return source.problem("missing", f"{place.subject} has no {key}", _beginning(place), hint)
+
+
+def _beginning(place: _Place) -> Position:
+    return place.value.where.position if isinstance(place.value, Object) else place.position
 
 
 def _no_type(place: _Place, source: Source) -> Problem:
     if not isinstance(place.value, Object):
-        return source.problem("type", f"{place.subject} must be an object", place.position)
-    known = f"a task has one of the keys {', '.join(TASK_TYPES[:-1])} and {TASK_TYPES[-1]}"
-    near = next((one for one in (did_you_mean(key, TASK_TYPES) for key in place.value) if one), None)
-    return source.problem("missing", f"{place.owner} has no type", place.position, near or known)
+        hint = "write what it does, such as set: {greeting: Hello}" if place.value is None else None
+        return source.problem("type", f"{place.subject} must be an object", place.position, hint)
+    meant = [_MEANT[key] for key in place.value if _MEANT.get(key) in TASK_TYPES]
+    near = (did_you_mean(key, TASK_TYPES) for key in place.value if key not in TaskBase.written())
+    hint = f"did you mean {meant[0]!r}?" if meant else next((one for one in near if one), _TYPES)
+    return source.problem("missing", f"{place.subject} has no type", place.position, hint)
 
 
-def called_built_in(task: Any) -> bool:
-    """Return whether *task*, as written, calls a function that every definition may call."""
-    return type_of(task) == "call" and isinstance(task, dict) and task.get("call") in BUILT_IN
+def json_schema(title: str) -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of definitions, called *title*."""
+    schema = Workflow.model_json_schema(by_alias=True)
+    parts = schema["$defs"]
+    for kind, (_, keys) in ONE_OF.items():
+        parts[kind.__name__]["oneOf"] = [{"required": [key]} for key in keys]
+    _tidy(schema)
+    return {"$schema": DIALECT, **schema, "title": title}
+
+
+def _tidy(node: Any) -> None:
+    """Leave out of *node* that what is not required may be null, and what repeats the names of keys."""
+    for part in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        _tidy(part)
+    if not isinstance(node, dict):
+        return
+    if node.get("default") in (None, {}, []) or isinstance(node.get("default"), dict):
+        node.pop("default", None)
+    if isinstance(node.get("title"), str):
+        del node["title"]
+    choices = node.get("anyOf")
+    if isinstance(choices, list) and {"type": "null"} in choices:
+        left = [one for one in choices if one != {"type": "null"}]
+        if len(left) == 1:
+            del node["anyOf"]
+            node |= {key: value for key, value in left[0].items() if key not in node}
+        else:
+            node["anyOf"] = left

@@ -7,118 +7,15 @@ Documents that a schema refers to become its `$defs`, once each, and all referen
 self-contained. A reference to a document that is not found is an error.
 """
 
-import posixpath
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
-from urllib.parse import quote
+from typing import Any, Final
 
 from swf_temporal.base.errors import Position, Problem, Severity
-from swf_temporal.expressions.schema_checking.checking import DATA_KEYWORDS
+from swf_temporal.languages.including import Places, elsewhere, moved_to, source_at, take_documents
 from swf_temporal.text.located import Array, Object, UnreadableText
-from swf_temporal.text.origin import (
-    UNWRITTEN,
-    Fetch,
-    ForbiddenResourceError,
-    MissingResourceError,
-    ResourceError,
-    Source,
-)
+from swf_temporal.text.origin import Fetch, ForbiddenResourceError, MissingResourceError, ResourceError, Source
 from swf_temporal.text.parsing import read_source
-
-_DRAFTS: Final = ("http://json-schema.org/", "https://json-schema.org/")
-_MAX_DOCUMENTS: Final = 200
-
-Read: TypeAlias = Callable[[str, Object], Object | None]
-"""Returns the document at a URI, to which the object refers; None if it cannot be read."""
-
-
-def take_documents(schema: Any, uri: str, read: Read) -> bool:
-    """Include into *schema*, which is at *uri*, other documents that it refers to; return True if there are any."""
-    if not isinstance(schema, Object):
-        return False
-    whole = _Whole(schema, uri, read)
-    whole.take()
-    return bool(whole.taken)
-
-
-class _Whole:
-    def __init__(self, schema: Object, uri: str, read: Read) -> None:
-        self._schema = schema
-        self._read = read
-        self._places = {_normal(uri): ""} if uri else {}
-        """The path of each document in the schema, by its URI."""
-        self._waiting = [(schema, uri, "")]
-        self.taken = Object(schema.where.position)
-
-    def take(self) -> None:
-        while self._waiting:
-            document, base, place = self._waiting.pop()
-            parts = list(_parts(document))
-            ids = {one for part in parts if isinstance(one := part.get("$id"), str)}  # a property may have this name
-            for part in parts:
-                reference = part.get("$ref")
-                if isinstance(reference, str) and not reference.startswith(_DRAFTS):
-                    location, _, fragment = reference.partition("#")
-                    if location and not ids & {location, f"{location}#"}:
-                        self._lead(part, _beside(base, location), fragment)
-                    elif not location and place and fragment[:1] in ("", "/"):
-                        part["$ref"] = f"#{place}{fragment}"
-        self._put()
-
-    def _lead(self, part: Object, target: str, fragment: str) -> None:
-        """Point the reference in *part* to the document at *target*, if there is one."""
-        if target not in self._places and len(self._places) < _MAX_DOCUMENTS:
-            found = self._read(target, part)
-            if found is None:
-                return
-            place = f"/$defs/{quote(target.replace('~', '~0').replace('/', '~1'), safe='~')}"
-            self._places[target] = place
-            self.taken.put(target, found, (part.where.position, part.where.position))
-            self._waiting.append((found, target, place))
-        if target in self._places:
-            part["$ref"] = f"#{self._places[target]}{fragment}"
-
-    def _put(self) -> None:
-        """Add the included documents to the definitions of the schema."""
-        for document in self.taken.values():
-            for key in ("$id", "id", "$schema"):  # keys of a whole schema, of which it is only a part now
-                if isinstance(document.get(key), str):
-                    del document[key]
-        if self.taken and "$defs" not in self._schema:
-            position = self.taken.where.position
-            self._schema.put("$defs", Object(position), (position, position))
-        definitions = self._schema.get("$defs")
-        if isinstance(definitions, Object):  # the rule for schemas reports anything else
-            for key, document in self.taken.items():
-                definitions.put(key, document, self.taken.where.keys[key])
-
-
-def _parts(node: Any) -> Iterator[Object]:
-    """Yield the objects of a schema in which a `$ref` is a reference."""
-    waiting = [node]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, Object):
-            yield part
-            waiting.extend(value for key, value in part.items() if key not in DATA_KEYWORDS)
-        elif isinstance(part, Array):
-            waiting.extend(part)
-
-
-def _beside(base: str, location: str) -> str:
-    """Return the URI of *location* in a document at *base*."""
-    scheme = location.partition(":")[0]
-    is_whole = location.startswith("/") or (scheme != location and scheme.isalnum())
-    folder = base.rpartition("/")[0]
-    return _normal(location if is_whole or not folder else f"{folder}/{location}")
-
-
-def _normal(uri: str) -> str:
-    return uri if "://" in uri else posixpath.normpath(uri)
-
-
-Places: TypeAlias = tuple[Position, Position]
 
 _DEAD_REFERENCE: Final = "correct the reference, put the document there, or define the schema under $defs of this one"
 
@@ -126,13 +23,6 @@ KINDS = ("functions", "events", "retries", "errors", "auth", "secrets", "constan
 """Parts of a workflow that may be in a separate document (section "Workflow Definition Structure")."""
 
 SCHEMAS = ("dataInputSchema", "dataOutputSchema")
-
-
-@dataclass(frozen=True, slots=True)
-class ForeignPosition(Position):
-    """A position in a document other than the definition's own."""
-
-    source: Source = UNWRITTEN
 
 
 @dataclass(slots=True)
@@ -167,15 +57,6 @@ def take_externals(root: Object, source: Source, fetch: Fetch) -> Externals:
     return externals
 
 
-def at_its_origin(problem: Problem) -> Problem:
-    """Return *problem* with its own file and line, if it is not in the definition's own text."""
-    place = problem.position
-    if not isinstance(place, ForeignPosition):
-        return problem
-    position = Position(place.line, place.column)
-    return place.source.problem(problem.code, problem.message, position, problem.hint, problem.severity)
-
-
 class _ExternalResolver:
     """Fetches one document after the other."""
 
@@ -190,14 +71,14 @@ class _ExternalResolver:
         Without a *key* the document may be an object with the definitions under the name of their kind.
         """
         try:
-            source = self._source(uri)
+            source = source_at(uri, self._fetch)
             value, position = self._read(source, what, unwrap=key is None)
         except UnreadableText as unreadable:
             self._externals.problems += unreadable.problems
         except ResourceError as error:
             self._report(error, f"{what} are in {uri!r}" if key is None else f"{what} is {uri!r}", places[1])
         else:
-            holder.put(key or what, _moved(value, source), (places[0], _elsewhere(position, source)))
+            holder.put(key or what, moved_to(value, source), (places[0], elsewhere(position, source)))
             self._externals.are_taken = True
 
     def take_schemas(self, what: str, schema: Any, uri: str) -> None:
@@ -205,7 +86,7 @@ class _ExternalResolver:
 
         def read(target: str, part: Object) -> Object | None:
             try:
-                source = self._source(target)
+                source = source_at(target, self._fetch)
                 value, tolerated = read_source(source)
             except MissingResourceError as error:
                 message, place = f"{what} refers to {target!r}, {error.reason}", part.where.value("$ref")
@@ -216,7 +97,7 @@ class _ExternalResolver:
                 self._report(error, f"{what} refers to {target!r}", part.where.value("$ref"))
             else:
                 self._externals.problems += tolerated
-                moved = _moved(value, source)
+                moved = moved_to(value, source)
                 return moved if isinstance(moved, Object) else None
             del part["$ref"]  # the problem is reported once
             return None
@@ -235,14 +116,6 @@ class _ExternalResolver:
             self._externals.problems.append(source.problem("external-forbidden", message, position, error.hint))
         else:
             self._externals.problems.append(source.problem("external-unreadable", message, position, error.hint))
-
-    def _source(self, uri: str) -> Source:
-        resource = self._fetch(uri)
-        try:
-            return Source(resource.content.decode("utf-8-sig"), resource.location)
-        except UnicodeDecodeError as error:
-            message = f"this is not text in UTF-8: byte {error.start} is 0x{error.object[error.start]:02X}"
-            raise UnreadableText(Source("", resource.location).problem("encoding", message, Position())) from None
 
     def _read(self, source: Source, what: str, *, unwrap: bool) -> tuple[Any, Position]:
         value, tolerated = read_source(source)
@@ -280,22 +153,3 @@ def _documents_of_extensions(root: Object) -> Iterator[tuple[str, Object, str]]:
                 if isinstance(extension.get(key), str):
                     yield f"the extension {extension.get('extensionId')!r}", extension, key
                     break
-
-
-def _elsewhere(position: Position, source: Source) -> ForeignPosition:
-    return ForeignPosition(position.line, position.column, source)
-
-
-def _moved(value: Any, source: Source) -> Any:
-    """Return *value* with all its positions assigned to *source*."""
-    if isinstance(value, Object):
-        moved = Object(_elsewhere(value.where.position, source))
-        for key, item in value.items():
-            at_key, at_value = value.where.keys[key]
-            places = (_elsewhere(at_key, source), _elsewhere(at_value, source))
-            moved.put(key, _moved(item, source), places)
-        return moved
-    if isinstance(value, Array):
-        positions = [_elsewhere(position, source) for position in value.positions]
-        return Array([_moved(item, source) for item in value], positions)
-    return value

@@ -23,7 +23,7 @@ class Reading:
     workflow: Workflow | None
     """The workflow, without malformed parts, for which there are problems."""
     problems: tuple[Problem, ...]
-    """The problems; those of included texts get their final positions by `externals.at_its_origin`."""
+    """The problems; those of included texts get their final positions by `including.at_its_origin`."""
     bundled: str | None = None
     """The definition with all its externals included, if any were found."""
     detected: Detected | None = None

@@ -1,11 +1,12 @@
 """The context of a rule: its view of a workflow, and the reporting of problems."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TypeAlias
 
 from swf_temporal.base.errors import Position, Problem, Severity
 from swf_temporal.expressions.evaluation import BadExpression, Compiled, Expressions, Target
+from swf_temporal.languages.metadata_rules import MetadataRules
 from swf_temporal.languages.serverless_workflow.model.states import NodesByKind, State
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.languages.serverless_workflow.validation.fields import Field, Sort, fields
@@ -52,6 +53,13 @@ class Context:
     def states(self) -> Mapping[str, State]:
         """The states by name; the first of several with the same name."""
         return {state.name: state for state in reversed(self.workflow.states)}
+
+    @property
+    def metadata(self) -> MetadataRules:
+        """The rules for the metadata."""
+        opening = "${" if self.compiler is None else self.compiler.opening
+        at = partial(self.workflow.where.at, "metadata")
+        return MetadataRules(self.workflow.metadata, at, self, opening)
 
     def error(self, code: str, message: str, position: Position, hint: str | None = None) -> Problem:
         """Return a problem that prevents the definition from running."""

@@ -21,7 +21,6 @@ def root_of(text: str) -> Object:
 
 
 @pytest.mark.parametrize(("text", "dialect", "key", "place"), [
-    ("document: {dsl: 1.0.0}\ndo: []\n", "Serverless Workflow 1.0", "document", (1, 1)),
     ('{"StartAt": "A", "States": {}}', "Amazon States Language", "StartAt", (1, 2)),
     ("apiVersion: sonataflow.org/v1\nkind: SonataFlow\nspec: {flow: {states: []}}\n", "Kubernetes", "kind", (2, 1)),
     ("specVersion: '0.8'\nstates:\n- id: a\n  type: noop\n", "the Direktiv form", "type", (4, 3)),

@@ -11,6 +11,7 @@ from swf_temporal.expressions.compiled import BadExpression
 from swf_temporal.expressions.early import LANGUAGE, SpelCondition
 from swf_temporal.expressions.early_paths import EarlyPath, early_text, is_path
 from swf_temporal.expressions.patterns import BadPattern, compiled
+from swf_temporal.languages.expression_hints import hint_for_condition, hint_for_path
 from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.lowering import CUSTOM_CONDITION, called
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.model import TaskScope, scopes, start_of, ways_of
@@ -20,7 +21,6 @@ from swf_temporal.languages.serverless_workflow.drafts.rules import DraftContext
 from swf_temporal.languages.serverless_workflow.execution.active_window import BadWindow, window_of
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.normalizing import parts
-from swf_temporal.languages.serverless_workflow.validation.expression_hints import hint_for_condition, hint_for_path
 from swf_temporal.languages.serverless_workflow.validation.rules.durations import duration_meant
 from swf_temporal.text.suggestions import NEVER_ENTERED, did_you_mean, meant_or_known, nearest
 

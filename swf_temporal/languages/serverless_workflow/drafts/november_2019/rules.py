@@ -11,6 +11,7 @@ from swf_temporal.expressions.comparing import NUMERIC_OPERATORS, number_in
 from swf_temporal.expressions.compiled import BadExpression
 from swf_temporal.expressions.early import LANGUAGE, SpelCondition
 from swf_temporal.expressions.early_paths import EarlyPath, early_text
+from swf_temporal.languages.expression_hints import hint_for_condition, hint_for_path
 from swf_temporal.languages.serverless_workflow.drafts.november_2019 import model
 from swf_temporal.languages.serverless_workflow.drafts.november_2019.event_expressions import (
     BadEventExpression,
@@ -22,7 +23,6 @@ from swf_temporal.languages.serverless_workflow.drafts.repetitions import repeti
 from swf_temporal.languages.serverless_workflow.drafts.rules import DraftContext
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.normalizing import parts
-from swf_temporal.languages.serverless_workflow.validation.expression_hints import hint_for_condition, hint_for_path
 from swf_temporal.text.suggestions import NEVER_ENTERED, NEVER_USED, known_ones, meant_or_known, nearest
 
 _NAMED: Final[tuple[tuple[type[Node], str], ...]] = (

@@ -46,11 +46,6 @@ def other_language(root: Object) -> tuple[OtherLanguage, VersionEvidence] | None
     return next(((one, found) for one in FOREIGN if (found := one.shape(root)) is not None), None)
 
 
-def _without_states(*keys: str) -> Shape:
-    shape = keyed(*keys)
-    return lambda root: None if "states" in root else shape(root)
-
-
 def _resource(root: Object) -> VersionEvidence | None:
     if "states" in root or not all(key in root for key in ("apiVersion", "kind", "spec")):
         return None
@@ -68,11 +63,6 @@ def _direktiv(state: Object) -> str | None:
 
 
 FOREIGN: Final = (
-    OtherLanguage(
-        "Serverless Workflow 1.0",
-        _without_states("document", "do"),
-        "it is a different language, with tasks under 'do' and no states, and swf-temporal does not translate it",
-    ),
     OtherLanguage("Amazon States Language", keyed("StartAt", "States")),
     OtherLanguage(
         "Kubernetes",
@@ -86,9 +76,7 @@ FOREIGN: Final = (
 
 
 _NO_EVIDENCE: Final = ", since nothing else shows its version"
-_LATER: Final = (
-    "1.0 is a different language, with 'document' and 'do', which is unsupported; if this is 0.8, write that"
-)
+_LATER: Final = "definitions in 1.0 have 'document' and 'do', and neither an id nor states; if this is 0.8, write that"
 
 
 @dataclass(frozen=True, slots=True)

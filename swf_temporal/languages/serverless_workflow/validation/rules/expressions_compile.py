@@ -10,14 +10,14 @@ from swf_temporal.base.errors import Problem
 from swf_temporal.expressions.evaluation import BadExpression
 from swf_temporal.expressions.jq import builtins
 from swf_temporal.expressions.targets import members
-from swf_temporal.languages.serverless_workflow.expressions import PATHS
-from swf_temporal.languages.serverless_workflow.model.definitions import Function
-from swf_temporal.languages.serverless_workflow.validation.context import Context
-from swf_temporal.languages.serverless_workflow.validation.expression_hints import (
+from swf_temporal.languages.expression_hints import (
     hint_for_path,
     hint_for_syntax,
     hint_for_variable,
 )
+from swf_temporal.languages.serverless_workflow.expressions import PATHS
+from swf_temporal.languages.serverless_workflow.model.definitions import Function
+from swf_temporal.languages.serverless_workflow.validation.context import Context
 from swf_temporal.languages.serverless_workflow.validation.fields import Field, Sort
 from swf_temporal.languages.serverless_workflow.validation.secret_uses import (
     declaration_of_secrets,

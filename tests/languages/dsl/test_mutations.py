@@ -1,0 +1,83 @@
+"""Is any definition in DSL 1.0, however broken, refused in an author's words, or run to an end?
+
+`python -m tests.mutated --version 1.0` tries as many as one likes.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from swf_temporal import simulate
+from swf_temporal.languages.dsl.definition import DslDefinition
+from swf_temporal.languages.dsl.language import LANGUAGE
+from swf_temporal.languages.dsl.model import node, parts, workflow
+from swf_temporal.languages.dsl.model.node import Node
+from swf_temporal.languages.dsl.model.workflow import TASKS, TaskBase
+from swf_temporal.languages.loading import check, load
+from tests.languages.dsl.mutations import DOCUMENT, SCHEDULES, mutated, outcome, simulated
+from tests.sampling import seeds
+
+COUNT = 60, 5_000
+"""How many are tried: few, or many."""
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES, ids=str)
+def test_the_document_is_valid(schedule: object) -> None:
+    document = {**DOCUMENT, **({} if schedule is None else {"schedule": schedule})}
+    assert [str(problem) for problem in check(json.dumps(document)).problems] == []
+    assert [error.message for error in Draft202012Validator(LANGUAGE.json_schema()).iter_errors(document)] == []
+
+
+def test_the_document_has_every_property() -> None:
+    """It has each at least once, those of all tasks in some task."""
+    written: set[tuple[type[Node], str]] = set()
+    for schedule in SCHEDULES:
+        definition = load({**DOCUMENT, **({} if schedule is None else {"schedule": schedule})})
+        assert isinstance(definition, DslDefinition)
+        for part in _parts(definition.workflow):
+            kinds = (type(part), TaskBase) if isinstance(part, TaskBase) else (type(part),)
+            written |= {(kind, name) for kind in kinds for name in part.model_fields_set}
+    models = [one for module in (node, parts, workflow) for one in vars(module).values() if _is_model(one)]
+    known = {(model, name) for model in models for name in model.model_fields if name != "where"}
+    of_all_tasks = {(model, name) for model in TASKS for name in TaskBase.model_fields}
+    missing = {(model.__name__, name) for model, name in known - written - of_all_tasks}
+    assert missing == _NOT_THERE
+
+
+_NOT_THERE = {("Credentials", "use"), ("DataSchema", "resource"), ("NamedValue", "name")}
+"""The properties of bases, and of schemas that are included when a definition is loaded."""
+
+
+def _is_model(value: Any) -> bool:
+    return isinstance(value, type) and issubclass(value, Node) and value is not Node
+
+
+def _parts(value: Any) -> Iterator[Node]:
+    if isinstance(value, Node):
+        yield value
+        value = [inner for name, inner in value if name != "where"]
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, tuple | list) else ()
+    for item in items:
+        yield from _parts(item)
+
+
+def test_the_document_runs() -> None:
+    text = json.dumps(DOCUMENT)
+    assert simulated(text, load(text), {"n": 1}).status == "completed"
+    assert simulate({**DOCUMENT, "do": []}, {"n": 1}, definitions=[]).status == "completed"
+
+
+@pytest.mark.timeout(600)
+def test_mutated_definitions() -> None:
+    """Each is refused with problems that have a place and an author's words, or it ends: never a traceback."""
+    outcomes: Counter[str] = Counter()
+    for seed in seeds("mutated definitions in DSL 1.0", *COUNT):
+        try:
+            outcomes[outcome(*mutated(seed))] += 1
+        except Exception as error:
+            raise AssertionError(f"seed {seed}: {error}") from error
+    assert {"refused", "failed"} <= set(outcomes) <= {"not simulated", "waiting", "refused", "completed", "failed"}

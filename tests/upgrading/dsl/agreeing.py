@@ -106,13 +106,19 @@ def compared(name: str, document: Document) -> Compared | None:
     if first.get("schedule", {}).get("on"):
         # One that events start has no other input in 1.0.
         document = {**document, "input": {}}
-        started = _started(rewritten)
+        try:
+            started = _started(rewritten)
+        except InvalidDefinition as error:
+            return Compared(name, Outcome.DIFFER, (f"cannot run: {error}",))
         if started is None:
             return None
         rewritten = started
-    before, after = run(document), run(rewritten)
+    before = run(document)
     assert before is not None
-    told = ["cannot run"] if after is None else differences(before, after)
+    try:
+        told = differences(before, _run(rewritten))
+    except (InvalidDefinition, BadExpression) as error:
+        return Compared(name, Outcome.DIFFER, (f"cannot run: {error}",))
     reported = tuple(change.message for one in made for change in one.changes if change.kind == "differs")
     outcome = Outcome.AGREE if not told else Outcome.REPORTED if _is_reported(told, reported) else Outcome.DIFFER
     return Compared(name, outcome, tuple(told), reported)
@@ -129,11 +135,15 @@ def _is_reported(told: list[str], reported: tuple[str, ...]) -> bool:
 
 def run(document: Document) -> ObservedRun | None:
     """Run a scenario; None if its definition cannot run."""
-    (scenario,) = _read(document)
     try:
-        return observed(scenario, context_of(scenario).run(scenario.input))
-    except (InvalidDefinition, BadExpression):
+        return _run(document)
+    except InvalidDefinition:
         return None
+
+
+def _run(document: Document) -> ObservedRun:
+    (scenario,) = _read(document)
+    return observed(scenario, context_of(scenario).run(scenario.input))
 
 
 def _read(document: Document) -> list[Scenario]:

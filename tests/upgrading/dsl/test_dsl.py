@@ -80,7 +80,8 @@ use:
         document:
           endpoint: shop.json
         operationId: price
-        parameters: ${ . }
+        parameters:
+          item: ${ .item }
 do:
   # It begins with defaults.
   - Begin:

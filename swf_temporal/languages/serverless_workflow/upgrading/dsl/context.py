@@ -17,6 +17,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import
 )
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import TaskNames
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
+from swf_temporal.languages.serverless_workflow.validation.walk import nodes_of
 
 Task: TypeAlias = dict[str, Any]
 Step: TypeAlias = tuple[str, Task]
@@ -39,6 +40,7 @@ class Context:
         self.inner = TaskNames()
         """The names of the tasks inside that of the present state."""
         self.events: Mapping[str, Event] = {one.name: one for one in self.workflow.events}
+        self.nodes = nodes_of(self.workflow)
         self.used_functions: dict[str, None] = {}
         self.used_retries: dict[str, None] = {}
         self.used_auths: dict[str, None] = {}

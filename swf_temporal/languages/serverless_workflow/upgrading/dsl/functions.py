@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from swf_temporal.base.strict_json import show_json
+from swf_temporal.languages.serverless_workflow.model.actions import FunctionRef
 from swf_temporal.languages.serverless_workflow.model.definitions import Auth, Function
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import Context
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import Inexpressible, braced
@@ -66,19 +68,15 @@ def _http(operation: str, function: Function, context: Context) -> dict[str, Any
     parameters = list(dict.fromkeys(_PARAMETER.findall(found["uri"])))
     if "{" in _PARAMETER.sub("", found["uri"]) or "${" in found["uri"]:
         raise Inexpressible(f"the URL {found['uri']!r}")
-    rest = f"del({', '.join(f'.{name}' for name in parameters)})" if parameters else "."
+    given = {key: value for key, value in _parameters(function, context).items() if key not in parameters}
     endpoint: Any = found["uri"]
     policy = _policy(function, context)
     if policy is not None:
         endpoint = {"uri": endpoint, "authentication": policy}
-    return {
-        "call": "http",
-        "with": {
-            "method": method,
-            "endpoint": endpoint,
-            ("query" if method in _WITHOUT_BODY else "body"): braced(rest),
-        },
-    }
+    made = {"method": method, "endpoint": endpoint}
+    if given:
+        made["query" if method in _WITHOUT_BODY else "body"] = given
+    return {"call": "http", "with": made}
 
 
 def _openapi(function: Function, context: Context) -> dict[str, Any]:
@@ -86,8 +84,10 @@ def _openapi(function: Function, context: Context) -> dict[str, Any]:
     made: dict[str, Any] = {
         "document": _document(document, function, context),
         "operationId": operation,
-        "parameters": braced("."),
     }
+    parameters = _parameters(function, context)
+    if parameters:
+        made["parameters"] = parameters
     policy = _policy(function, context)
     return {"call": "openapi", "with": made if policy is None else {**made, "authentication": policy}}
 
@@ -106,9 +106,20 @@ def _grpc(function: Function, context: Context) -> dict[str, Any]:
             "proto": _document(proto, function, context),
             "service": {"name": service, **server, **({} if policy is None else {"authentication": policy})},
             "method": method,
-            "arguments": braced("."),
+            "arguments": _parameters(function, context),
         },
     }
+
+
+def _parameters(function: Function, context: Context) -> dict[str, str]:
+    """Return the parameters of *function*, by the names of the arguments that it is called with."""
+    calls = [one.arguments or {} for one, _ in context.nodes.each(FunctionRef) if one.ref_name == function.name]
+    if not all(isinstance(arguments, Mapping) for arguments in calls):
+        raise Inexpressible(f"arguments of the function {function.name!r} that are not written as an object")
+    keys = list(dict.fromkeys(key for arguments in calls for key in arguments))
+    if any(arguments.keys() != set(keys) for arguments in calls):
+        context.differs(f"arguments of the function {function.name!r} that a call does not give are null", function)
+    return {key: braced(f".{key}" if key.isidentifier() else f".[{show_json(key)}]") for key in keys}
 
 
 def _parts(function: Function, number: int) -> list[str]:

@@ -1,10 +1,13 @@
 """Do a definition of 0.8 and the definition of DSL 1.0 that `swf upgrade --to 1.0` makes of it come to the same?"""
 
 import json
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import yaml
@@ -15,9 +18,8 @@ from swf_temporal.expressions.compiled import BadExpression
 from swf_temporal.languages.known import upgrade
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.merging import ARRAYS, RESPONSE
 from swf_temporal.simulation.definitions import workflows_of
-from swf_temporal.simulation.scenario import ObservedRun, Scenario, context_of, observed
+from swf_temporal.simulation.scenario import ObservedRun, Scenario, context_of, observed, read_scenarios
 from swf_temporal.text.origin import Source
-from tests.agreement.comparing import read
 from tests.upgrading.agreeing import Document
 from tests.upgrading.older import older
 
@@ -59,6 +61,7 @@ def scenarios(pattern: str = "") -> Iterator[tuple[str, Document]]:
                 yield f"{place}: {document['scenario']}", document
 
 
+_OF_RUN = ("host", "idempotency-key")
 _NOT_IN_1_0 = ("compensatedBy", "usedForCompensation", "compensate", "continueAs", "keepActive", "invoke", "runBefore")
 
 
@@ -147,7 +150,19 @@ def _run(document: Document) -> ObservedRun:
 
 
 def _read(document: Document) -> list[Scenario]:
-    return read([{key: value for key, value in document.items() if key not in ("expect", "spec")}])
+    file = Path(_folder().name) / "scenarios.yaml"
+    file.write_text(json.dumps({key: value for key, value in document.items() if key not in ("expect", "spec")}))
+    return read_scenarios(file)
+
+
+@cache
+def _folder() -> TemporaryDirectory[str]:
+    """Return a folder with the documents of services, which definitions read while they run."""
+    folder = TemporaryDirectory()
+    for file in (ROOT / "tests" / "scenarios" / "services").iterdir():
+        if "." in file.stem or file.suffix in (".json", ".proto"):
+            shutil.copy(file, folder.name)
+    return folder
 
 
 def _started(document: Document) -> Document | None:
@@ -178,7 +193,7 @@ def _started(document: Document) -> Document | None:
 def differences(before: ObservedRun, after: ObservedRun) -> list[str]:
     """Return in what two runs differ, a text for each difference. Errors have other names in 1.0."""
     found = []
-    for what in ("status", "output", "calls", "elapsed"):
+    for what in ("status", "output", "calls", "requests", "elapsed"):
         one, other = _told(getattr(before, what)), _told(getattr(after, what))
         if one != other:
             found.append(f"{what}: {one} before, {other} after")
@@ -189,9 +204,12 @@ def differences(before: ObservedRun, after: ObservedRun) -> list[str]:
 
 
 def _told(value: Any) -> Any:
+    if isinstance(value, tuple) and value and isinstance(value[0], dict):
+        # Keys and ports of a run are its own.
+        return [{**one, "headers": {k: v for k, v in one["headers"].items() if k not in _OF_RUN}} for one in value]
     if isinstance(value, tuple):
         # A call without arguments has none in 0.8, and an empty object in 1.0.
-        return [[name, {} if arguments is None else arguments] for name, arguments in value]
+        return [[one[0], {} if one[1] is None else one[1]] if isinstance(one, tuple) else one for one in value]
     return round(value.total_seconds(), 3) if hasattr(value, "total_seconds") else value
 
 

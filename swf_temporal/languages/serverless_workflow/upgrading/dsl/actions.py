@@ -25,7 +25,6 @@ WHOLE: Final = (
     "a branch of several tasks yields all its data: what it does not change replaces what branches before it changed"
 )
 LATE: Final = "a timeout of an action ends it when the time is over: 0.8 does when the next attempt would be too late"
-_HTTP_ARGUMENTS: Final = ("HEADER_", "QUERY_")
 
 
 def sequence(actions: Sequence[Action], timeout: str | None, context: Context) -> list[Step]:
@@ -146,12 +145,8 @@ def _evaluated(ref: FunctionRef, function: Function, selected: str | None, conte
 def _call(action: Action, ref: FunctionRef, function: Function, selected: str | None, context: Context) -> Task:
     if ref.selection_set is not None:
         raise Inexpressible(f"the selectionSet of {_said(action)}")
-    made = component(function, context)
+    component(function, context)
     arguments = {} if ref.arguments is None else ref.arguments
-    if made["call"] == "http" and (
-        not isinstance(arguments, dict) or any(key.startswith(_HTTP_ARGUMENTS) for key in arguments)
-    ):
-        raise Inexpressible(f"the arguments of {_said(action)}, which set headers or the query")
     context.used_functions[function.name] = None
     has_expressions = context.translate.has_expressions(arguments)
     return {

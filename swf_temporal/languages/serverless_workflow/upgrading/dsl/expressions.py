@@ -16,7 +16,7 @@ class Inexpressible(Exception):  # noqa: N818 - named for what it is about
 
 
 _TEXT: Final = r'"(?:[^"\\]|\\.)*"'
-_VARIABLE: Final = re.compile(rf"{_TEXT}|\$(?P<name>CONST|WORKFLOW|SECRETS|args)\b(?P<path>(?:\.[A-Za-z_]\w*)*)")
+_VARIABLE: Final = re.compile(r"\$(?P<name>CONST|WORKFLOW|SECRETS|args)\b(?P<path>(?:\.[A-Za-z_]\w*)*)")
 _WORKFLOW: Final = {
     "instanceId": "$workflow.id",
     "startTime": "$workflow.startedAt.epoch.seconds",
@@ -149,7 +149,35 @@ class Translator:
         text = source.strip()
         if text.startswith("fn:"):
             return self._function(text[3:].strip())
-        return _VARIABLE.sub(self._variable, text)
+        return self._with_variables(text)
+
+    def _with_variables(self, text: str) -> str:
+        """Return jq with other variables; those in plain parts of its texts are no variables."""
+        found: list[str] = []
+        depths: list[int | None] = [0]
+        """The parentheses that are open in each expression that is read, and None for each text around it."""
+        at = 0
+        while at < len(text):
+            sign, end = text[at], at + 1
+            depth = depths[-1]
+            if depth is None:
+                end += sign == "\\"
+                if text[at:end] == "\\(":
+                    depths.append(0)
+                elif sign == '"':
+                    depths.pop()
+            elif sign == '"':
+                depths.append(None)
+            elif sign == ")" and depth == 0 and len(depths) > 1:
+                depths.pop()
+            elif sign in "()":
+                depths[-1] = depth + (1 if sign == "(" else -1)
+            variable = _VARIABLE.match(text, at) if depth is not None and sign == "$" else None
+            if variable is not None:
+                end = variable.end()
+            found.append(text[at:end] if variable is None else self._variable(variable))
+            at = end
+        return "".join(found)
 
     def _function(self, name: str) -> str:
         if name in self._within:
@@ -162,10 +190,6 @@ class Translator:
 
     def _variable(self, match: re.Match[str]) -> str:
         name, path = match["name"], match["path"]
-        if name is None:
-            if "\\(" in match[0] and re.search(r"\$(?:CONST|WORKFLOW|SECRETS|args)\b", match[0]):
-                raise Inexpressible("a variable of the definition within a text in jq")
-            return match[0]
         steps = [step for step in (path or "").split(".") if step]
         if name == "CONST":
             return self._constant(steps)

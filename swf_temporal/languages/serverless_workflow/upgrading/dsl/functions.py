@@ -12,8 +12,9 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import
 
 _BUILT_IN: Final = ("http", "openapi", "grpc", "asyncapi", "mcp", "a2a")
 _NAME: Final = re.compile(r"[\w.-]+")
-_PLAIN: Final = re.compile(r"rest:\s*(?:(?P<method>[A-Za-z]+):)?(?P<uri>https?://.+)")
+_PLAIN: Final = re.compile(r"(?:rest:)?\s*(?:(?P<method>[A-Za-z]+):)?(?P<uri>https?://.+)")
 _PARAMETER: Final = re.compile(r"\{([A-Za-z_]\w*)\}")
+_HEADER, _QUERY = "HEADER_", "QUERY_"
 _WITHOUT_BODY: Final = ("get", "head", "delete", "options")
 _CHANGING: Final = ("configKey", "failOnStatusCode")
 """The metadata of functions that change the results of calls."""
@@ -29,6 +30,9 @@ _OAUTH2: Final = {
 }
 
 
+SCHEMES: Final = "a secret with the name of a scheme of an OpenAPI document is not used without an authentication"
+
+
 def component(function: Function, context: Context) -> dict[str, Any]:
     """Return *function* as an entry of `use.functions`. Raises Inexpressible."""
     said = f"the function {function.name!r}"
@@ -40,8 +44,9 @@ def component(function: Function, context: Context) -> dict[str, Any]:
         if key in _PLACING:
             context.differs(f"{said} has {key!r} in its metadata, which 1.0 does not have", function)
     operation = function.operation
-    if isinstance(operation, str) and _PLAIN.fullmatch(operation.strip()):
-        return _http(operation.strip(), function, context)
+    is_plain = isinstance(operation, str) and (function.type == "http" or operation.startswith("rest:"))
+    if is_plain or (isinstance(operation, Mapping) and function.type in ("http", "rest", "openapi", "custom")):
+        return _http(function, context)
     if function.type == "custom":
         return _custom(function, context)
     if function.type in ("rest", "openapi"):
@@ -61,22 +66,55 @@ def _custom(function: Function, context: Context) -> dict[str, Any]:
     return {"call": f"{name}:1.0.0@default"}
 
 
-def _http(operation: str, function: Function, context: Context) -> dict[str, Any]:
-    found = _PLAIN.fullmatch(operation)
-    assert found is not None  # noqa: S101 - it was asked before
-    method = (found["method"] or "get").lower()
-    parameters = list(dict.fromkeys(_PARAMETER.findall(found["uri"])))
-    if "{" in _PARAMETER.sub("", found["uri"]) or "${" in found["uri"]:
-        raise Inexpressible(f"the URL {found['uri']!r}")
-    given = {key: value for key, value in _parameters(function, context).items() if key not in parameters}
-    endpoint: Any = found["uri"]
+def _http(function: Function, context: Context) -> dict[str, Any]:
+    """Return a call by plain HTTP: its arguments fill the URL, and are the query or the body."""
+    operation = function.operation
+    if isinstance(operation, Mapping):
+        written = dict(operation)
+        method, uri = str(written.pop("method", "get")).lower(), written.pop("uri", None)
+    else:
+        found = _PLAIN.fullmatch(operation.strip())
+        written = {}
+        method, uri = (found["method"] or "get").lower() if found else "", found["uri"] if found else None
+    names = _PARAMETER.findall(str(uri))
+    if (
+        not isinstance(uri, str)
+        or not uri.startswith(("http://", "https://"))
+        or "${" in uri
+        or "{" in _PARAMETER.sub("", uri)
+        or written.keys() - {"headers", "query"}
+    ):
+        raise Inexpressible(f"the operation {operation!r} of the function {function.name!r}")
+    given = {key: value for key, value in _parameters(function, context).items() if key not in names}
+    headers, query = dict(written.get("headers") or {}), dict(written.get("query") or {})
+    is_object = isinstance(operation, Mapping)
+    rest: dict[str, str] = {}
+    for key, value in given.items():
+        if not is_object and key.startswith(_HEADER):
+            headers[key.removeprefix(_HEADER)] = value
+        elif not is_object and key.startswith(_QUERY):
+            query[key.removeprefix(_QUERY)] = value
+        elif is_object and key in ("headers", "query", "cookies"):
+            raise Inexpressible(f"{key} in the arguments of the function {function.name!r}")
+        else:
+            rest[key] = value
+    body: Any = None
+    if is_object and "body" in rest:
+        body = rest.pop("body")
+        query |= rest
+    elif method in _WITHOUT_BODY:
+        query |= rest
+    elif rest:
+        body = rest
     policy = _policy(function, context)
-    if policy is not None:
-        endpoint = {"uri": endpoint, "authentication": policy}
-    made = {"method": method, "endpoint": endpoint}
-    if given:
-        made["query" if method in _WITHOUT_BODY else "body"] = given
-    return {"call": "http", "with": made}
+    made: dict[str, Any] = {
+        "method": method,
+        "endpoint": uri if policy is None else {"uri": uri, "authentication": policy},
+        "headers": context.translate.template(headers),
+        "query": context.translate.template(query),
+        "body": body,
+    }
+    return {"call": "http", "with": {key: value for key, value in made.items() if value not in (None, {})}}
 
 
 def _openapi(function: Function, context: Context) -> dict[str, Any]:
@@ -89,6 +127,8 @@ def _openapi(function: Function, context: Context) -> dict[str, Any]:
     if parameters:
         made["parameters"] = parameters
     policy = _policy(function, context)
+    if policy is None and context.workflow.secrets:
+        context.note([SCHEMES])
     return {"call": "openapi", "with": made if policy is None else {**made, "authentication": policy}}
 
 
@@ -131,7 +171,10 @@ def _parts(function: Function, number: int) -> list[str]:
 
 
 def _document(uri: str, function: Function, context: Context) -> dict[str, Any]:
-    name = None if function.auth_ref is None else function.auth_ref.resource
+    # One function names the credentials for all functions of the same document.
+    sharing = [function, *(one for one in context.workflow.functions if str(one.operation).startswith(f"{uri}#"))]
+    names = (one.auth_ref.resource for one in sharing if one.auth_ref is not None)
+    name = next((one for one in names if one is not None), None)
     if name is None:
         return {"endpoint": uri}
     context.used_auths[name] = None
@@ -162,7 +205,9 @@ def authentication(auth: Auth, context: Context) -> dict[str, Any]:
     if auth.scheme == "bearer" and given.keys() == {"token"}:
         return {"bearer": given}
     if auth.scheme == "oauth2":
-        return {"oauth2": _oauth2(auth, given)}
+        # `oidc` asks the authority for its token endpoint, as 0.8 does.
+        context.differs(f"the authority of the auth {auth.name!r} has to publish its token endpoint", auth)
+        return {"oidc": _oauth2(auth, given)}
     raise Inexpressible(f"the auth {auth.name!r} of the scheme {auth.scheme!r}")
 
 
@@ -175,4 +220,6 @@ def _oauth2(auth: Auth, given: dict[str, Any]) -> dict[str, Any]:
     made = {_OAUTH2[key]: value for key, value in given.items() if key in _OAUTH2}
     made["grant"] = "client_credentials" if grant == "clientCredentials" else grant
     client = {key: given[was] for key, was in (("id", "clientId"), ("secret", "clientSecret")) if was in given}
+    if client.keys() == {"id", "secret"}:
+        client["authentication"] = "client_secret_basic"
     return {**made, **({"client": client} if client else {})}

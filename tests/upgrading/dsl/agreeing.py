@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -88,7 +88,7 @@ def plainer(node: Any) -> Any:
 def plain_generated(seed: int) -> Document:
     """Return a generated scenario without what 1.0 does not have."""
     document = older(seed, "0.8")
-    parts = {key: plainer(document[key]) for key in ("workflow", "definitions") if key in document}
+    parts: Document = {key: plainer(document[key]) for key in ("workflow", "definitions") if key in document}
     return {**document, **parts}
 
 
@@ -213,5 +213,5 @@ def _told(value: Any) -> Any:
     return round(value.total_seconds(), 3) if hasattr(value, "total_seconds") else value
 
 
-def _without(event: dict[str, Any]) -> Document:
+def _without(event: Mapping[str, Any]) -> Document:
     return {key: value for key, value in event.items() if key not in ("id", "time")}

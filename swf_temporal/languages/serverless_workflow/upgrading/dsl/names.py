@@ -34,7 +34,7 @@ def task_name(name: str) -> str:
     words = re.findall(r"\w+", name)
     if not words:
         return "task"
-    first, *others = words
+    first, others = str(words[0]), words[1:]
     return first[:1].lower() + first[1:] + "".join(word[:1].upper() + word[1:] for word in others)
 
 

@@ -337,38 +337,52 @@ class States:
         timeout = context.timeouts(state.timeouts).action_exec_timeout
         loop: Task = {"for": {"each": item, "in": _array(self._translate.jq(state.input_collection))}}
         context.note([SEEN])
-        if state.output_collection is None:
-            steps = sequence(state.actions, timeout, context)
-            if any(self._uses_item(task, item) for _, task in steps):
-                if len(steps) > 1 or "try" in steps[0][1]:
-                    raise Inexpressible("several actions of iterations that use the element as a part of the data")
-                ((name, task),) = steps
-                if "input" in task or "do" in task:
-                    raise Inexpressible("fromStateData in iterations")
-                output = task.get("output", {}).get("as", ".").replace("$input", "$task.input", 1)
-                task = {"input": {"from": _with_item(item)}, **task, "output": {"as": output}}
-                steps = [(name, _ordered(task))]
-            return [(state.name, {**loop, "do": as_list(steps)})]
+        if state.output_collection is not None:
+            # Without elements there is an empty array.
+            key, step = self._collecting(state, state.output_collection, timeout)
+            return [(state.name, {**loop, "do": as_list([step]), "output": {"as": f".{key} //= []"}})]
+        steps = sequence(state.actions, timeout, context)
+        if any(self._uses_item(task, item) for _, task in steps):
+            steps = [self._with_element(steps, item)]
+        return [(state.name, {**loop, "do": as_list(steps)})]
+
+    def _with_element(self, steps: list[Step], item: str) -> Step:
+        """Return *steps* as one, for which the element is a part of the data."""
+        given = {"input": {"from": f". + {{{item}: ${item}}}"}}
+        ((name, task), *others) = steps
+        if not others and task.keys().isdisjoint(("input", "do", "try", "if")):
+            output = task.get("output", {}).get("as", ".").replace("$input", "$task.input", 1)
+            return name, _ordered({**given, **task, "output": {"as": output}})
+        self._context.note([f"iterations remove a key {item!r} of the data, which is that of the element"])
+        inner = self._context.inner.free("iteration")
+        return inner, {**given, "do": as_list(steps), "output": {"as": f"del(.{item})"}}
+
+    def _collecting(self, state: ForeachState, collection: str, timeout: str | None) -> tuple[str, Step]:
+        """Return the key of the *collection*, and the step that adds the result of an iteration to it."""
+        context, item = self._context, state.iteration_param
         if len(state.actions) != 1:
             raise Inexpressible("an outputCollection of iterations with several actions")
         (action,) = state.actions
         name, task = effect(action, timeout, context)
-        if "input" in task or "do" in task or "try" in task:
-            raise Inexpressible("an outputCollection of actions with more than a call")
         uses_item = self._uses_item(task, item)
+        if "input" in task or "do" in task or ("try" in task and uses_item):
+            raise Inexpressible("an outputCollection of actions with more than a call")
         base = "$task.input" if uses_item else "$input"
-        keys = keys_of(self._translate.jq(state.output_collection))
+        keys = keys_of(self._translate.jq(collection))
         filter_ = action.action_data_filter
         results = None if filter_ is None else filter_.results
         if len(keys) != 1 or (filter_ is not None and not filter_.use_results):
             raise Inexpressible("an outputCollection that is not a key, or without results")
         value = "." if results is None else single(self._translate.jq(results))
-        task = {**task, "output": {"as": f"{base} + {{{keys[0]}: ({base}.{keys[0]} + [{value}])}}"}}
+        output = {"as": f"{base} + {{{keys[0]}: ({base}.{keys[0]} + [{value}])}}"}
+        if "try" in task:
+            ((inner, called),) = task["try"][0].items()
+            task = {**task, "try": [{inner: {**called, "output": output}}]}
+        else:
+            task = {**task, "output": output}
         if uses_item:
-            task = {"input": {"from": _with_item(item)}, **task}
-        # Without elements there is an empty array.
-        loop["output"] = {"as": f".{keys[0]} //= []"}
-        return [(state.name, {**loop, "do": as_list([(name, task)])})]
+            task = {"input": {"from": f". + {{{item}: ${item}}}"}, **task}
+        return keys[0], (name, task)
 
     def _uses_item(self, task: Task, item: str) -> bool:
         """Return whether *task* may use the element as a part of the data, and not as a variable."""
@@ -376,7 +390,8 @@ class States:
             inner = [one for step in task["do"] for one in step.values()]
             return uses_root(task.get("if", ""), item) or any(self._uses_item(one, item) for one in inner)
         if "try" in task:
-            return any(self._uses_item(one, item) for step in task["try"] for one in step.values())
+            inner = [one for step in task["try"] for one in step.values()]
+            return uses_root(task.get("if", ""), item) or any(self._uses_item(one, item) for one in inner)
         if "wait" in task:
             return "${" in str(task["wait"])
         if "emit" in task or "listen" in task:
@@ -498,10 +513,6 @@ def _free(label: str, taken: set[str]) -> str:
 def _array(collection: str) -> str:
     """Return the array of what *collection* yields: in 0.8 it may also yield the elements one by one."""
     return f"[{collection}]" if "[]" in collection and not collection.startswith("[") else collection
-
-
-def _with_item(item: str) -> str:
-    return f". + {{{item}: ${item}}}"
 
 
 def _ordered(task: Task) -> Task:

@@ -78,7 +78,8 @@ class _Definition:
         made["schedule"] = self._schedule
         self.context.note(self.context.translate.notes)
         made = {key: value for key, value in made.items() if value}
-        return marked({**made, "do": tasks})
+        document: dict[str, Any] = marked({**made, "do": tasks})
+        return document
 
     def lines(self) -> dict[int, tuple[str, str]]:
         """Return for each line in which a part begins the list or object that it is in now, and its name there."""

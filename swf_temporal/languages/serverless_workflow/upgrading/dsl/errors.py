@@ -1,6 +1,7 @@
 """Retries and error handlers as try tasks of DSL 1.0."""
 
 import re
+from collections.abc import Iterable
 from typing import Any, Final
 
 from swf_temporal.base.durations import parse_duration
@@ -140,6 +141,6 @@ def condition_of(codes: list[str]) -> str:
     return " or ".join(dict.fromkeys(tests))
 
 
-def caught(entry: OnError, context: Context) -> dict[str, Any]:
-    """Return the part of a catch clause that catches the errors of *entry*."""
-    return filter_of([code_of(name, context) for name in entry.error_refs])
+def caught(entries: Iterable[OnError], context: Context) -> dict[str, Any]:
+    """Return the part of a catch clause that catches the errors of all *entries*."""
+    return filter_of([code_of(name, context) for entry in entries for name in entry.error_refs])

@@ -59,6 +59,12 @@ def listen_to(refs: Sequence[str], context: Context, *, needs_all: bool = False)
     return {"listen": {"to": to, **({} if kinds == {True} else {"read": "envelope"})}}
 
 
+def are_alike(filters: Sequence[EventDataFilter | None]) -> bool:
+    """Return whether *filters* say the same, wherever they are written."""
+    said = [None if one is None else one.model_dump() for one in filters]
+    return all(one == said[0] for one in said)
+
+
 def merge_of_event(given: EventDataFilter | None, context: Context, of: str = ".[0]") -> Merge | None:
     """Return how an event, at the path *of*, is merged into the data; None if it is not."""
     if given is None:

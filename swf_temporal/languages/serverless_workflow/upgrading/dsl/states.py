@@ -30,6 +30,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.actions import WHO
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import ERRORS, Context, Step, Task, duration
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.errors import GIVEN, caught
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.events import (
+    are_alike,
     emits,
     listen_to,
     merge_of_event,
@@ -49,6 +50,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import TaskN
 Way = str
 """Where a task leads: the name of a task, or `end`."""
 END: Final = "end"
+_WAYS: Final = {"transition", "end"}
 IN_TURN: Final = "iterations run one after the other: 1.0 cannot run them side by side"
 SEEN: Final = "an iteration sees what those before it merged into the data"
 LOST: Final = "events that a listen task took are lost if it times out before it has all: 0.8 gives them back"
@@ -192,9 +194,10 @@ class States:
 
     def _handled(self, state: StateBase, task: Task, emitting: list[Step], made: Written) -> Task:
         """Return *task*, and what emits events, in a try task that leads where the entry of `onErrors` does."""
-        if len(state.on_errors) > 1:
-            raise Inexpressible("several entries of onErrors: a try task has one catch")
-        (entry,) = state.on_errors
+        entry, *others = state.on_errors
+        # Compared as written: models also differ by their places in the text.
+        if any(one.model_dump(include=_WAYS) != entry.model_dump(include=_WAYS) for one in others):
+            raise Inexpressible("entries of onErrors that lead to different states: a try task has one catch")
         if (
             isinstance(state, EventState | CallbackState | SwitchState)
             and self._context.timeouts(state.timeouts).event_timeout
@@ -206,7 +209,7 @@ class States:
             raise Inexpressible("onErrors of a state with an input filter")
         if emitting or not task.keys().isdisjoint(("do", "for", "fork", "try")):
             self._context.note([GIVEN])
-        catch = caught(entry, self._context)
+        catch = caught(state.on_errors, self._context)
         if self._reads_errors:
             keep = {"set": braced("."), "export": {"as": "{error: $error}"}}
             catch["do"] = as_list([(self._context.inner.free("keep the error"), keep)])
@@ -273,7 +276,7 @@ class States:
         several = len(set(refs)) > 1
         acting = [entry for entry in state.on_events if entry.actions]
         filters = [entry.event_data_filter for entry in state.on_events]
-        alike = all(one == filters[0] for one in filters)
+        alike = are_alike(filters)
         if len(state.on_events) > 1 and (not alike or (acting and state.exclusive)):
             raise Inexpressible("several entries of onEvents with their own filters or actions")
         listen = listen_to(list(dict.fromkeys(refs)), self._context, needs_all=not state.exclusive)
@@ -447,7 +450,7 @@ class States:
         """Return a task that waits for one of the events, and one that goes where this leads."""
         context, conditions = self._context, state.event_conditions
         filters = [one.event_data_filter for one in conditions]
-        if any(one != filters[0] for one in filters):
+        if not are_alike(filters):
             raise Inexpressible("conditions by events with different filters")
         refs = list(dict.fromkeys(one.event_ref for one in conditions))
         listen = listen_to(refs, context)

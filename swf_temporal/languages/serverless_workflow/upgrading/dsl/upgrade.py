@@ -14,7 +14,7 @@ from swf_temporal.languages.serverless_workflow.model.states import EventState, 
 from swf_temporal.languages.serverless_workflow.model.workflow import DataSchema, Workflow
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import ERRORS, Context, Step, duration
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.errors import policy_of
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.events import listen_to, merge_of_event
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.events import are_alike, listen_to, merge_of_event
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import Inexpressible
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.functions import authentication, component
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import document_name, semantic_version
@@ -238,7 +238,7 @@ class _Definition:
         refs = list(dict.fromkeys(ref for entry in state.on_events for ref in entry.event_refs))
         entries = state.on_events
         acting = [entry for entry in entries if entry.actions]
-        alike = all(entry.event_data_filter == entries[0].event_data_filter for entry in entries)
+        alike = are_alike([entry.event_data_filter for entry in entries])
         if not alike or (len(entries) > 1 and state.exclusive and acting):
             raise Inexpressible("several entries of onEvents with their own filters or actions")
         listen = listen_to(refs, self.context, needs_all=not state.exclusive)["listen"]

@@ -22,6 +22,10 @@ def upgrade(
         str | None,
         typer.Option("--to", metavar="VERSION", help="The version to write; by default the latest."),
     ] = None,
+    namespace: Annotated[
+        str | None,
+        typer.Option("--namespace", help="The namespace of the definitions, with --to 1.0; otherwise it is 'default'."),
+    ] = None,
     check: Annotated[
         bool, typer.Option("--check", help="Write nothing; exit with 1 if a definition would change.")
     ] = False,
@@ -32,12 +36,12 @@ def upgrade(
     """Rewrite definitions in a newer version of the language.
 
     Comments and the order of keys are kept; JSON stays JSON. Prints the definition, and lists on stderr what was
-    respelled, what changed its form, and what cannot be expressed in that version. A file with something that cannot be
-    expressed is not replaced, and the command exits with 1.
+    respelled, what changed its form, what has another effect, and what cannot be expressed in that version. A file
+    with something that cannot be expressed is not replaced, and the command exits with 1.
     """
     if sum((check, diff, write)) > 1:
         raise UsageError("--check, --diff and --write exclude each other", "give one of them")
     with default_sigint():
         from swf_temporal.cli.upgrading import Mode, upgrade_all
     mode = Mode.CHECK if check else Mode.DIFF if diff else Mode.WRITE if write else Mode.PRINT
-    raise typer.Exit(upgrade_all(paths, to, mode, form))
+    raise typer.Exit(upgrade_all(paths, to, mode, form, namespace))

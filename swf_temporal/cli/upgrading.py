@@ -18,7 +18,7 @@ from swf_temporal.languages.known import upgrade
 from swf_temporal.languages.loading import files_at
 from swf_temporal.text.origin import Source
 
-_COLOURS = {"respelled": None, "changed": "cyan", "inexpressible": "yellow"}
+_COLOURS = {"respelled": None, "changed": "cyan", "differs": "yellow", "inexpressible": "red"}
 _LABELS = {"inexpressible": "cannot be expressed"}
 
 
@@ -48,9 +48,11 @@ class _Rewritten:
         return self.result.text != self.before
 
 
-def upgrade_all(paths: Iterable[Path], to: str | None, mode: Mode, form: OutputFormat) -> int:
+def upgrade_all(
+    paths: Iterable[Path], to: str | None, mode: Mode, form: OutputFormat, namespace: str | None = None
+) -> int:
     """Rewrite the definitions at *paths*, report the changes, and return the exit code."""
-    found = [_rewritten(path, to) for path in _files(paths, mode)]
+    found = [_rewritten(path, to, namespace) for path in _files(paths, mode)]
     if mode is Mode.PRINT and form is OutputFormat.TEXT and len(found) > 1:
         raise UsageError(
             f"there are {len(found)} definitions", "use --write, --diff or --check for more than one definition"
@@ -88,13 +90,13 @@ def _refuse_outside(file: Path, folder: Path) -> None:
         raise UsageError(f"{file} is not replaced: {error.strerror}", "name the file itself") from None
 
 
-def _rewritten(path: Path, to: str | None) -> _Rewritten:
+def _rewritten(path: Path, to: str | None, namespace: str | None) -> _Rewritten:
     try:
         content = sys.stdin.buffer.read() if path == STDIN else read_bytes(path)
         text = content.decode("utf-8-sig")
     except (OSError, ValueError) as error:
         raise UsageError(f"{path} cannot be read: {why_unreadable(error)}") from None
-    return _Rewritten(path, text, upgrade(Source(text, "<stdin>" if path == STDIN else str(path)), to))
+    return _Rewritten(path, text, upgrade(Source(text, "<stdin>" if path == STDIN else str(path)), to, namespace))
 
 
 def _replace(one: _Rewritten) -> None:

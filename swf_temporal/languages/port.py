@@ -410,8 +410,10 @@ class Language(Protocol):
     def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:
         """Return the JSON Schema of definitions, for editors. Raises UsageError for a version that has none."""
 
-    def upgrade(self, source: Source, to: str | None = None) -> "Upgraded":
+    def upgrade(self, source: Source, to: str | None = None, namespace: str | None = None) -> "Upgraded":
         """Return the definition in *source*, rewritten in the version *to* of the language.
+
+        *namespace* is that of the result, if definitions of that version are in one.
 
         Raises InvalidDefinition if it is not a definition, and UsageError for unsupported versions.
         """

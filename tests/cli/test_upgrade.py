@@ -42,6 +42,16 @@ def test_what_cannot_be_said_is_not_written(swf: Swf) -> None:
     assert "old.yaml:3: cannot be expressed: the repeat of state 'A', which has max\n" in ended.err
 
 
+def test_another_language_is_in_a_namespace(swf: Swf) -> None:
+    ended = swf("upgrade", swf.write("new.yaml", NEW), "--to", "1.0", "--namespace", "shop")
+    assert ended.code == 0
+    assert "namespace: shop\n" in ended.out
+    assert ended.out.endswith("do:\n  - A:\n      wait: PT1S\n")
+    refused = swf("upgrade", swf.write("kept.yaml", f"{NEW}keepActive: true\n"), "--to", "1.0", "--write")
+    assert (refused.code, (swf.folder / "kept.yaml").read_text()) == (1, f"{NEW}keepActive: true\n")
+    assert "kept.yaml:1: cannot be expressed: keepActive\n" in refused.err
+
+
 def test_links_out_of_a_folder_are_not_replaced(swf: Swf) -> None:
     swf.write("elsewhere/old.yaml", OLD)
     swf.write("flows/other.yaml", OLD)

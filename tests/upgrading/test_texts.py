@@ -261,7 +261,7 @@ def test_other_languages_are_not_rewritten() -> None:
     with pytest.raises(UsageError, match="is written for Amazon States Language"):
         made('{"StartAt": "A", "States": {}}')
     with pytest.raises(UsageError, match="cannot be upgraded to version"):
-        made(NEW, "1.0")
+        made(NEW, "2.0")
     with pytest.raises(InvalidDefinition):
         made("id: [")
 

@@ -4,7 +4,8 @@ Each version lists the modules that rewrite its documents, step by step, in the 
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
 from swf_temporal.base.errors import InvalidDefinition, UsageError
 from swf_temporal.base.importing import module_named
@@ -19,15 +20,22 @@ from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_object
 from swf_temporal.text.round_trip import Graft, WrittenText, add, in_order, round_trip
 
+DSL: Final = "1.0"
+"""The version that is another language."""
 
-def upgrade(source: Source, to: str) -> Upgraded:
-    """Return the definition in *source*, rewritten in the version *to*.
+
+def upgrade(source: Source, to: str, namespace: str | None = None) -> Upgraded:
+    """Return the definition in *source*, rewritten in the version *to*; one of 1.0 is in *namespace*.
 
     Raises InvalidDefinition if it is not a definition, and UsageError if its language is not supported.
     """
+    if to == DSL:
+        return _in_dsl(source, namespace)
+    if namespace is not None:
+        raise UsageError(f"definitions of {to} are in no namespace", f"only those of {DSL} are")
     target = versions.named(to)
     if target is None or target.writers is None:
-        known = " and ".join(one.name for one in versions.VERSIONS if one.writers is not None)
+        known = " and ".join(one.name for one in versions.VERSIONS if one.writers is not None) + f" and {DSL}"
         raise UsageError(f"definitions cannot be upgraded to version {to!r}", f"supported versions: {known}")
     try:
         located, _ = read_object(source)
@@ -57,6 +65,26 @@ def upgrade(source: Source, to: str) -> Upgraded:
         report.reshaped("merge keys ('<<') are expanded")
     upgraded = document.written() if report.changes else source.text
     return Upgraded(upgraded, version.name, tuple(report.changes), to=to)
+
+
+def _in_dsl(source: Source, namespace: str | None) -> Upgraded:
+    """Return the definition in *source* as DSL 1.0: it becomes one of 0.8 first."""
+    from swf_temporal.languages.serverless_workflow.upgrading.dsl.upgrade import (  # noqa: PLC0415 - reads definitions
+        DEFAULT_NAMESPACE,
+        rewritten,
+    )
+
+    before = upgrade(source, versions.PRESENT.name)
+    if not before.is_complete:
+        return replace(before, to=DSL)
+    report = UpgradeReport(list(before.changes))
+    text = rewritten(Source(before.text, source.name), report, namespace or DEFAULT_NAMESPACE)
+    changes = report.changes
+    if before.text != source.text:
+        # Their lines are those of the text of 0.8, which the author has not seen.
+        known = len(before.changes)
+        changes = [*changes[:known], *(replace(one, line=None) for one in changes[known:])]
+    return Upgraded(text, before.version, tuple(changes), to=DSL)
 
 
 def _rewrite(root: Tree, modules: Iterable[str], report: UpgradeReport) -> None:

@@ -1,0 +1,209 @@
+"""Actions as tasks of DSL 1.0."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from swf_temporal.languages.serverless_workflow.model.actions import Action, EventRef, FunctionRef, SubflowRef
+from swf_temporal.languages.serverless_workflow.model.definitions import Function
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import Context, Step, Task, duration
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.errors import retried
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.events import emit, listen_to, merged_output
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import (
+    Inexpressible,
+    braced,
+    grouped,
+    piped,
+    single,
+)
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.functions import component
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.merging import Merge, merge_of
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import document_name, semantic_version
+
+RAW: Final = "$task.input"
+"""The data of a task whose `input.from` selects other data for its work."""
+WHOLE: Final = (
+    "a branch of several tasks yields all its data: what it does not change replaces what branches before it changed"
+)
+LATE: Final = "a timeout of an action ends it when the time is over: 0.8 does when the next attempt would be too late"
+
+
+def sequence(actions: Sequence[Action], timeout: str | None, context: Context) -> list[Step]:
+    """Return the tasks that perform *actions* in turn, each of which merges its result into the data."""
+    return [step for action in actions for step in _steps(action, timeout, context)]
+
+
+def effect(action: Action, timeout: str | None, context: Context) -> Step:
+    """Return the task that performs *action* and yields an object with its result, to be merged into the data."""
+    if action.condition is not None or action.sleep is not None or action.event_ref is not None:
+        context.differs(WHOLE, action)
+        return context.inner.free(f"{name_of(action)} branch"), {"do": as_list(_steps(action, timeout, context))}
+    task, merge = _invoked(action, context)
+    if merge is not None:
+        context.note(merge.notes)
+    name = context.inner.free(name_of(action))
+    task = {**task, "output": {"as": "{}" if merge is None else merge.effect()}}
+    return _completed(action, (name, task), timeout, context)
+
+
+def name_of(action: Action) -> str:
+    """Return the name of *action*, or else that of what it performs."""
+    if action.name:
+        return action.name
+    if action.function_ref is not None:
+        return action.function_ref.ref_name
+    if action.sub_flow_ref is not None:
+        return action.sub_flow_ref.workflow_id
+    return action.event_ref.produce_event_ref if action.event_ref is not None else "action"
+
+
+def _said(action: Action) -> str:
+    return f"the action {name_of(action)!r}"
+
+
+def _steps(action: Action, timeout: str | None, context: Context) -> list[Step]:
+    steps = _performing(action, timeout, context)
+    sleep = action.sleep
+    if sleep is not None and sleep.before is not None:
+        steps.insert(
+            0,
+            (context.inner.free(f"wait before {name_of(action)}"), {"wait": duration(sleep.before, context.translate)}),
+        )
+    if sleep is not None and sleep.after is not None:
+        steps.append(
+            (context.inner.free(f"wait after {name_of(action)}"), {"wait": duration(sleep.after, context.translate)})
+        )
+    if action.condition is None:
+        return steps
+    condition = {"if": context.translate.condition(action.condition)}
+    if len(steps) == 1:
+        ((name, task),) = steps
+        return [(name, {**condition, **task})]
+    return [(context.inner.free(name_of(action)), {**condition, "do": as_list(steps)})]
+
+
+def _performing(action: Action, timeout: str | None, context: Context) -> list[Step]:
+    if action.event_ref is not None:
+        return _exchanged(action, action.event_ref, timeout, context)
+    task, merge = _invoked(action, context)
+    base = RAW if "input" in task else "$input"
+    if merge is None:
+        # A task that is not awaited yields its input.
+        is_dropped = task.get("run", {}).get("await") is not False
+        task = {**task, **({"output": {"as": base}} if is_dropped else {})}
+    else:
+        context.note(merge.notes)
+        task = {**task, "output": {"as": merge.into(base)}}
+    return [_completed(action, (context.inner.free(name_of(action)), task), timeout, context)]
+
+
+def _completed(action: Action, step: Step, timeout: str | None, context: Context) -> Step:
+    """Return *step* with the retries and the timeout of *action*."""
+    step = retried(action, step, context)
+    if timeout is None or "set" in step[1]:
+        return step
+    if "try" in step[1]:
+        context.note([LATE])
+    return step[0], {**step[1], "timeout": {"after": duration(timeout, context.translate)}}
+
+
+def _invoked(action: Action, context: Context) -> tuple[Task, Merge | None]:
+    """Return the task that invokes what *action* names, and how its result is merged."""
+    given = action.action_data_filter
+    selected = None if given is None or given.from_state_data is None else context.translate.jq(given.from_state_data)
+    if action.function_ref is not None:
+        ref = action.function_ref
+        function = next(one for one in context.workflow.functions if one.name == ref.ref_name)
+        if ref.invoke == "async":
+            raise Inexpressible(f"{_said(action)}, which is invoked async: 1.0 awaits every call")
+        task = (
+            _evaluated(ref, function, selected, context)
+            if function.type == "expression"
+            else _call(action, ref, function, selected, context)
+        )
+    elif action.sub_flow_ref is not None:
+        # 0.8 ignores the filter of what it does not await.
+        is_async = action.sub_flow_ref.invoke == "async"
+        task = _run(action, action.sub_flow_ref, None if is_async else selected, context)
+        if is_async:
+            return task, None
+    else:
+        raise Inexpressible(f"{_said(action)}, which names nothing to perform")
+    if given is not None and not given.use_results:
+        return task, None
+    return task, merge_of(given, None if given is None else given.results, context.translate)
+
+
+def _evaluated(ref: FunctionRef, function: Function, selected: str | None, context: Context) -> Task:
+    expression = context.translate.jq(function.operation)
+    parts = [] if selected is None else [single(selected)]
+    if "$args" in expression:
+        arguments = "null" if ref.arguments is None else context.translate.construction(ref.arguments)
+        return {"set": braced(piped(*parts, f"{grouped(arguments)} as $args | {expression}"))}
+    return {"set": braced(piped(*parts, expression))}
+
+
+def _call(action: Action, ref: FunctionRef, function: Function, selected: str | None, context: Context) -> Task:
+    if ref.selection_set is not None:
+        raise Inexpressible(f"the selectionSet of {_said(action)}")
+    component(function, context)
+    arguments = {} if ref.arguments is None else ref.arguments
+    context.used_functions[function.name] = None
+    has_expressions = context.translate.has_expressions(arguments)
+    return {
+        "call": function.name,
+        **({"input": {"from": selected}} if selected is not None and has_expressions else {}),
+        "with": context.translate.template(arguments),
+    }
+
+
+def _run(action: Action, ref: SubflowRef, selected: str | None, context: Context) -> Task:
+    name = document_name(ref.workflow_id)
+    if name != ref.workflow_id:
+        context.report.reshaped(f"the workflow {ref.workflow_id!r} is called {name!r}")
+    task: Task = {
+        "run": {
+            "workflow": {
+                "namespace": context.namespace,
+                "name": name,
+                "version": "latest" if ref.version is None else semantic_version(ref.version),
+                "input": braced("." if selected is None else selected),
+            }
+        }
+    }
+    if ref.invoke == "async":
+        task["run"]["await"] = False
+        if ref.on_parent_complete == "terminate":
+            context.differs(
+                f"the workflow that {_said(action)} starts outlives this one: in 0.8 it ends with it", action
+            )
+    elif ref.on_parent_complete == "continue":
+        context.differs(f"the workflow that {_said(action)} runs ends with this one", action)
+    return task
+
+
+def _exchanged(action: Action, ref: EventRef, timeout: str | None, context: Context) -> list[Step]:
+    """Return the tasks that produce an event and wait for its answer."""
+    given = action.action_data_filter
+    if given is not None and given.from_state_data is not None:
+        raise Inexpressible(f"fromStateData of {_said(action)}, which produces an event")
+    sent = emit(context.events[ref.produce_event_ref], ref.data, ref.context_attributes, context)
+    name = context.inner.free(name_of(action))
+    if ref.consume_event_ref is None or ref.invoke == "async":
+        return [(name, sent)]
+    if action.retry_ref is not None or context.workflow.auto_retries:
+        raise Inexpressible(f"the retry of {_said(action)}, which exchanges events")
+    answer = listen_to([ref.consume_event_ref], context)
+    uses = given is None or given.use_results
+    merge = merge_of(given, None if given is None else given.results, context.translate, ".[0]") if uses else None
+    answer = merged_output(answer, merge, context)
+    times = [time for time in (ref.consume_event_timeout, timeout) if time is not None]
+    if len(times) > 1:
+        raise Inexpressible(f"two timeouts of {_said(action)}")
+    if times:
+        answer["timeout"] = {"after": duration(times[0], context.translate)}
+    return [(name, sent), (context.inner.free(ref.consume_event_ref), answer)]
+
+
+def as_list(steps: Sequence[Step]) -> list[dict[str, Any]]:
+    """Return *steps* as a task list."""
+    return [{name: task} for name, task in steps]

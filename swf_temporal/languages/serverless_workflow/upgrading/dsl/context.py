@@ -1,0 +1,88 @@
+"""What the modules of this package share while they rewrite one definition."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, TypeAlias
+
+from swf_temporal.base.durations import parse_duration
+from swf_temporal.languages.serverless_workflow.definition import ServerlessWorkflowDefinition
+from swf_temporal.languages.serverless_workflow.model.definitions import Event
+from swf_temporal.languages.serverless_workflow.model.node import Node
+from swf_temporal.languages.serverless_workflow.model.states import StateTimeouts
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import (
+    Inexpressible,
+    Translator,
+    braced,
+    piped,
+    single,
+)
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import TaskNames
+from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
+from swf_temporal.languages.serverless_workflow.validation.walk import nodes_of
+
+Task: TypeAlias = dict[str, Any]
+Step: TypeAlias = tuple[str, Task]
+"""A task with its name."""
+
+ERRORS: Final = "https://open-workflow-specification.org/spec/1.0.0/errors/"
+"""The beginning of the types of standard errors."""
+
+
+class Context:
+    """The definition that is rewritten, the names of its tasks, and what is to be said of it."""
+
+    def __init__(self, definition: ServerlessWorkflowDefinition, report: UpgradeReport, namespace: str) -> None:
+        self.workflow = definition.workflow
+        self.report = report
+        self.namespace = namespace
+        self.translate = Translator(definition.workflow, definition.expressions)
+        self.names = TaskNames()
+        """The names of the tasks of the workflow itself."""
+        self.inner = TaskNames()
+        """The names of the tasks inside that of the present state."""
+        self.events: Mapping[str, Event] = {one.name: one for one in self.workflow.events}
+        self.nodes = nodes_of(self.workflow)
+        self.used_functions: dict[str, None] = {}
+        self.used_retries: dict[str, None] = {}
+        self.used_auths: dict[str, None] = {}
+
+    def note(self, messages: Iterable[str]) -> None:
+        """Report what differs throughout the definition, once each."""
+        for message in messages:
+            self.report.differs(message)
+
+    def differs(self, message: str, node: Node) -> None:
+        """Report that what is written in place of *node* has another effect."""
+        self.report.place(node, node.where.position.line)
+        self.report.differs(message, node=node)
+
+    def timeouts(self, own: StateTimeouts) -> StateTimeouts:
+        """Return the timeouts of a state, with those that it inherits from the workflow."""
+        given = {name: getattr(self.workflow.timeouts, name) for name in StateTimeouts.model_fields if name != "where"}
+        return own.model_copy(
+            update={name: value for name, value in given.items() if getattr(own, name) is None and value is not None}
+        )
+
+
+def duration(text: str, translate: Translator) -> str | dict[str, float]:
+    """Return a duration of 0.8 as one of 1.0: ISO 8601, or its seconds where 1.0 does not take how it is written.
+
+    An expression may yield a number of seconds in 0.8.
+    """
+    if "${" in text:
+        jq = translate.jq(text)
+        if translate.kinds(text, is_template=True) == {"string"}:
+            return braced(jq)
+        return braced(piped(single(jq), 'if type == "number" then "PT\\(.)S" else . end'))
+    try:
+        seconds = parse_duration(text).total_seconds()
+    except (ValueError, OverflowError):
+        raise Inexpressible(f"the duration {text!r}") from None
+    if text.startswith("P") and "T" not in text.removeprefix("PT") and not text.startswith("PT"):
+        return text if text[-1] in "DW" and "Y" not in text and "M" not in text else {"seconds": _whole(seconds)}
+    if any(sign in text.partition("T")[2] for sign in "WD") or any(sign in text.partition("T")[0] for sign in "YM"):
+        return {"seconds": _whole(seconds)}
+    return text.replace(",", ".")
+
+
+def _whole(seconds: float) -> float:
+    return int(seconds) if seconds == int(seconds) else seconds

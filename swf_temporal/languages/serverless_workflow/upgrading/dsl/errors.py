@@ -1,0 +1,146 @@
+"""Retries and error handlers as try tasks of DSL 1.0."""
+
+import re
+from collections.abc import Iterable
+from typing import Any, Final
+
+from swf_temporal.base.durations import parse_duration
+from swf_temporal.languages.serverless_workflow.model.actions import Action
+from swf_temporal.languages.serverless_workflow.model.definitions import Retry
+from swf_temporal.languages.serverless_workflow.model.states import OnError
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import ERRORS, Context, Step, duration
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import Inexpressible
+
+_ALL: Final = ("*", "DefaultErrorRef", "java.lang.Exception", "java.lang.RuntimeException")
+_STATUS: Final = re.compile(r"(?:HTTP:)?([45]\d\d)")
+_TYPES: Final = {"TimedOut": "timeout", "ExpressionFailed": "expression", "SchemaMismatch": "validation"}
+ALWAYS: Final = (
+    "a retry repeats what failed after any error, and does not look at Retry-After: 0.8 does not repeat what cannot"
+    " succeed"
+)
+STATUSES: Final = (
+    "a status is that of an answer by HTTP: errors of custom functions and of other workflows have their own types, or"
+    " the status 500, whatever their code is"
+)
+GIVEN: Final = "a handler and the next task begin with the data with which the failed task began"
+
+
+def retried(action: Action, step: Step, context: Context) -> Step:
+    """Return *step*, which performs *action*, in a try task if the action is retried."""
+    policy = _policy(action, context)
+    if policy is None:
+        return step
+    name, task = step
+    catch: dict[str, Any] = {}
+    errors = [code_of(name, context) for name in action.retryable_errors]
+    if errors and not context.workflow.auto_retries:
+        catch |= filter_of(errors)
+    if action.non_retryable_errors:
+        catch["exceptWhen"] = condition_of([code_of(name, context) for name in action.non_retryable_errors])
+    condition = task.pop("if", None)
+    made = {"try": [{name: task}], "catch": {**catch, "retry": policy}}
+    return context.inner.free(f"try {name}"), made if condition is None else {"if": condition, **made}
+
+
+def _policy(action: Action, context: Context) -> Any:
+    """Return the retry policy of *action*, by its name if the definition gives it one; None without retries."""
+    name = action.retry_ref
+    found = next((one for one in context.workflow.retries if one.name == name), None)
+    if found is None:
+        if not context.workflow.auto_retries:
+            return None
+        context.note([ALWAYS])
+        return {"delay": "PT1S", "backoff": {"exponential": {}}}
+    if found.max_attempts is not None and str(found.max_attempts) in ("0", "1"):
+        return None
+    policy_of(found, context)
+    context.used_retries[found.name] = None
+    context.note([ALWAYS])
+    return found.name
+
+
+def policy_of(retry: Retry, context: Context) -> dict[str, Any]:
+    """Return *retry* as an entry of `use.retries`. Raises Inexpressible."""
+    said = f"the retry {retry.name!r}"
+    values = (retry.delay, retry.max_attempts, retry.max_delay, retry.increment, retry.multiplier, retry.jitter)
+    if any(isinstance(value, str) and "${" in value for value in values):
+        raise Inexpressible(f"{said} with an expression")
+    if retry.max_delay is not None:
+        context.differs(f"the delays of {said} grow without a limit", retry)
+    delay = "PT1S" if retry.delay is None else retry.delay
+    made: dict[str, Any] = {"delay": duration(delay, context.translate)}
+    increment = 0.0 if retry.increment is None else parse_duration(retry.increment).total_seconds()
+    factor = 1.0 if retry.multiplier is None else retry.multiplier
+    if isinstance(factor, str) and factor.startswith(("P", "+P")):
+        increment, factor = increment + parse_duration(factor).total_seconds(), 1.0
+    growth = (increment, float(factor))
+    if growth == (0.0, 2.0):
+        made["backoff"] = {"exponential": {}}
+    elif growth == (parse_duration(delay).total_seconds(), 1.0) and increment:
+        made["backoff"] = {"linear": {}}
+    elif growth != (0.0, 1.0):
+        kind = "exponential" if growth[1] > 1.0 else "linear"
+        made["backoff"] = {kind: {}}
+        how = "to the double each time" if growth[1] > 1.0 else "by the first one each time"
+        context.differs(f"the delays of {said} grow {how}", retry)
+    if retry.jitter is not None and str(retry.jitter) not in ("0", "0.0", "PT0S"):
+        context.differs(f"the jitter of {said} is only added to delays, and is that of the first", retry)
+        made["jitter"] = {"from": "PT0S", "to": _jitter(retry.jitter, delay)}
+    if retry.max_attempts is not None:
+        retries = int(retry.max_attempts) - (0 if retry.counts_retries else 1)
+        made["limit"] = {"attempt": {"count": retries}}
+    return made
+
+
+def _jitter(jitter: float | str, delay: str) -> str:
+    if isinstance(jitter, str) and jitter.startswith(("P", "+P")):
+        seconds = parse_duration(jitter).total_seconds()
+    else:
+        seconds = float(jitter) * parse_duration(delay).total_seconds()
+    return f"PT{round(seconds, 3):g}S"
+
+
+def code_of(name: str, context: Context) -> str:
+    """Return the type or the status of the errors that *name* means; an empty text for all. Raises Inexpressible."""
+    if name in _ALL:
+        return ""
+    defined = next((one for one in context.workflow.errors if one.name == name), None)
+    code = name if defined is None or defined.code is None else defined.code
+    if code in _ALL:
+        return ""
+    status = _STATUS.fullmatch(code)
+    if status is not None:
+        if (
+            any(one.type == "custom" for one in context.workflow.functions)
+            or "subFlowRef" in context.workflow.source.text
+        ):
+            context.note([STATUSES])
+        return status[1]
+    if code in _TYPES:
+        return f"{ERRORS}{_TYPES[code]}"
+    raise Inexpressible(f"the error {name!r}: 1.0 knows errors by their types and statuses, not by the code {code!r}")
+
+
+def filter_of(codes: list[str]) -> dict[str, Any]:
+    """Return the part of a catch clause that catches the errors with *codes*."""
+    if "" in codes:
+        return {}
+    kept = list(dict.fromkeys(codes))
+    if len(kept) > 1:
+        return {"when": condition_of(kept)}
+    (code,) = kept
+    wanted = {"status": int(code)} if code.isdigit() else {"type": code}
+    return {"errors": {"with": wanted}}
+
+
+def condition_of(codes: list[str]) -> str:
+    """Return the condition that an error has one of *codes*."""
+    if "" in codes:
+        return "true"
+    tests = (f"$error.status == {code}" if code.isdigit() else f'$error.type == "{code}"' for code in codes)
+    return " or ".join(dict.fromkeys(tests))
+
+
+def caught(entries: Iterable[OnError], context: Context) -> dict[str, Any]:
+    """Return the part of a catch clause that catches the errors of all *entries*."""
+    return filter_of([code_of(name, context) for entry in entries for name in entry.error_refs])

@@ -1,0 +1,120 @@
+"""Events in DSL 1.0: filters of listen tasks, and emit tasks."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from swf_temporal.base.strict_json import show_json
+from swf_temporal.languages.serverless_workflow.model.actions import EventDataFilter
+from swf_temporal.languages.serverless_workflow.model.definitions import Event
+from swf_temporal.languages.serverless_workflow.model.states import ProduceEvent
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import Context, Step, Task
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import Inexpressible, piped
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.merging import Merge, merge_of
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import TaskNames
+
+_SOURCE: Final = "https://serverlessworkflow.io"
+"""The source of produced events whose definition has none."""
+CORRELATED: Final = (
+    "a correlation value holds as long as a listen task runs: in 0.8 the first event fixes it for the whole instance"
+)
+
+
+def filter_of(event: Event, context: Context) -> dict[str, Any]:
+    """Return the event filter for *event*. Raises Inexpressible."""
+    wanted: dict[str, Any] = {}
+    if event.type:
+        wanted["type"] = event.type
+    if event.source:
+        wanted["source"] = event.source
+    for name, text in wanted.items():
+        if any(sign in text for sign in "\\^$*+?()[]{}|#"):
+            raise Inexpressible(f"the {name} {text!r} of the event {event.name!r}, which 1.0 reads as a pattern")
+    if not wanted:
+        raise Inexpressible(f"the event {event.name!r} without a type")
+    correlate: dict[str, Any] = {}
+    for rule in event.correlation:
+        name, value = rule.context_attribute_name, rule.context_attribute_value
+        place = f".{name}" if name.isidentifier() else f".[{show_json(name)}]"
+        if value is None:
+            correlate[name] = {"from": place}
+            context.note([CORRELATED])
+        elif isinstance(value, str) and "${" in value:
+            correlate[name] = {"from": place, "expect": context.translate.template(value)}
+        else:
+            wanted[name] = value
+    return {"with": wanted, **({"correlate": correlate} if correlate else {})}
+
+
+def listen_to(refs: Sequence[str], context: Context, *, needs_all: bool = False) -> Task:
+    """Return a listen task, without what is made of its output, for one or all of the events *refs*."""
+    events = [context.events[ref] for ref in refs]
+    filters = [filter_of(one, context) for one in events]
+    if len(filters) == 1:
+        to: dict[str, Any] = {"one": filters[0]}
+    else:
+        to = {"all" if needs_all else "any": filters}
+    kinds = {one.data_only for one in events}
+    if len(kinds) > 1:
+        raise Inexpressible("events with and without dataOnly that are waited for together")
+    return {"listen": {"to": to, **({} if kinds == {True} else {"read": "envelope"})}}
+
+
+def are_alike(filters: Sequence[EventDataFilter | None]) -> bool:
+    """Return whether *filters* say the same, wherever they are written."""
+    said = [None if one is None else one.model_dump() for one in filters]
+    return all(one == said[0] for one in said)
+
+
+def merge_of_event(given: EventDataFilter | None, context: Context, of: str = ".[0]") -> Merge | None:
+    """Return how an event, at the path *of*, is merged into the data; None if it is not."""
+    if given is None:
+        return merge_of(None, None, context.translate, of)
+    if not given.use_data:
+        return None
+    return merge_of(given, given.data, context.translate, of)
+
+
+def emit(event: Event, data: Any, attributes: Mapping[str, Any], context: Context) -> Task:
+    """Return the task that emits *event*; it leaves the data as they are."""
+    translate = context.translate
+    fixed = ("id", "source", "type", "specversion", "data", "data_base64")
+    return {
+        "emit": {
+            "event": {
+                "with": {
+                    "source": event.source or _SOURCE,
+                    "type": event.type or event.name,
+                    **{key: translate.template(value) for key, value in attributes.items() if key.lower() not in fixed},
+                    "data": _data(data, context),
+                }
+            }
+        },
+        "output": {"as": "$input"},
+    }
+
+
+def _data(data: Any, context: Context) -> Any:
+    if data is None:
+        return "${ . }"
+    if isinstance(data, str):
+        return f"${{ {context.translate.jq(data)} }}"
+    return context.translate.template(data)
+
+
+def emits(events: Sequence[ProduceEvent], context: Context, names: TaskNames) -> list[Step]:
+    """Return the tasks that emit what a transition or an end produces."""
+    return [
+        (
+            names.free(one.event_ref),
+            emit(context.events[one.event_ref], one.data, one.context_attributes, context),
+        )
+        for one in events
+    ]
+
+
+def merged_output(task: Task, merge: Merge | None, context: Context) -> Task:
+    """Return *task* with what it yields merged into its input, or dropped."""
+    if merge is None:
+        return {**task, "output": {"as": "$input"}}
+    context.note(merge.notes)
+    return {**task, "output": {"as": piped(merge.into("$input"))}}

@@ -1,0 +1,125 @@
+"""The text of a definition of DSL 1.0: the braces of expressions, and YAML with the comments of the text before it."""
+
+import io
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import braced
+
+_EXPRESSIONS: Final = ("if", "when", "exceptWhen", "as", "from", "in")
+"""The keys of what is an expression by definition."""
+_DATA: Final = ("with", "set", "error", "metadata", "document", "input", "each", "jitter")
+"""The keys of data, in which only `${ }` marks an expression."""
+
+
+def marked(node: Any, key: str = "") -> Any:
+    """Return *node* with `${ }` around what is an expression by definition, as strict mode asks for."""
+    if isinstance(node, dict):
+        is_filter = key == "input" and node.keys() <= {"from", "schema"}
+        if key in _DATA and not is_filter:
+            return {name: marked(value, name) if name == "correlate" else value for name, value in node.items()}
+        return {name: marked(value, name) for name, value in node.items()}
+    if isinstance(node, list):
+        return [marked(item) for item in node]
+    if isinstance(node, str) and key in _EXPRESSIONS and "${" not in node:
+        return braced(node)
+    return node
+
+
+def yaml_of(document: dict[str, Any], comments: Mapping[int, str], lines: Mapping[int, tuple[str, str]]) -> str:
+    """Return the text of *document*, with each of the *comments* above the part that it is about.
+
+    *comments* are those of the text that was rewritten, by line; *lines* has the parts that begin in lines of it, each
+    with the list or object where it is in *document*, and its name there.
+    """
+    from ruamel.yaml import YAML  # noqa: PLC0415 - an extra
+    from ruamel.yaml.scalarstring import LiteralScalarString  # noqa: PLC0415 - an extra
+
+    def noted(value: Any) -> Any:
+        if isinstance(value, dict):
+            return yaml.map() if not value else _mapping(yaml, {key: noted(item) for key, item in value.items()})
+        if isinstance(value, list):
+            return yaml.seq([noted(item) for item in value])
+        return LiteralScalarString(value) if isinstance(value, str) and "\n" in value.strip() else value
+
+    yaml = YAML()
+    yaml.width = 4096
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    root = noted(document)
+    above = _placed(comments, lines)
+    head = above.pop(("", ""), [])
+    for (kind, name), texts in above.items():
+        if not _put(root, kind, name, texts):
+            head += texts
+    if head:
+        root.yaml_set_start_comment("\n".join(head))
+    stream = io.StringIO()
+    yaml.dump(root, stream)
+    return stream.getvalue()
+
+
+def _mapping(yaml: Any, items: dict[str, Any]) -> Any:
+    found = yaml.map()
+    found.update(items)
+    return found
+
+
+def _placed(comments: Mapping[int, str], lines: Mapping[int, tuple[str, str]]) -> dict[tuple[str, str], list[str]]:
+    """Return the comments by the part that they are about: the one below a comment, or else the one that it is in."""
+    found: dict[tuple[str, str], list[str]] = {}
+    starts = sorted(lines)
+    for line, text in comments.items():
+        below = line + 1
+        while below in comments:
+            below += 1
+        own = lines.get(below) if line not in lines else lines[line]
+        if own is None:
+            before = [start for start in starts if start <= line]
+            own = lines[before[-1]] if before else ("", "")
+        found.setdefault(own, []).append(text)
+    return found
+
+
+def _put(root: Any, kind: str, name: str, texts: Iterable[str]) -> bool:
+    """Put a comment above the part *name* of *kind*; return False if there is none."""
+    text = "\n".join(texts)
+    if kind == "do":
+        for index, task in enumerate(root["do"]):
+            if name in task:
+                root["do"].yaml_set_comment_before_after_key(index, before=text, indent=2)
+                return True
+        return False
+    holder = root.get("use", {}).get(kind, {})
+    if name not in holder:
+        return False
+    holder.yaml_set_comment_before_after_key(name, before=text, indent=4)
+    return True
+
+
+def comments_of(root: Any) -> dict[int, str]:
+    """Return the comments in a document that ruamel.yaml has read, without the number sign, by line, from 1."""
+    found: dict[int, str] = {}
+    for token in _tokens(root):
+        for offset, line in enumerate(token.value.splitlines()):
+            if line.strip().startswith("#"):
+                found[token.start_mark.line + 1 + offset] = line.strip().removeprefix("#").removeprefix(" ")
+    return dict(sorted(found.items()))
+
+
+def _tokens(node: Any) -> Iterator[Any]:
+    attached = getattr(node, "ca", None)
+    if attached is not None:
+        yield from _flat(attached.comment)
+        yield from _flat(list(attached.items.values()))
+        yield from _flat(attached.end)
+    inside = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+    for one in inside:
+        yield from _tokens(one)
+
+
+def _flat(value: Any) -> Iterator[Any]:
+    if isinstance(value, list | tuple):
+        for one in value:
+            yield from _flat(one)
+    elif hasattr(value, "start_mark"):
+        yield value

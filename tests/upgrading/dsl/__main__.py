@@ -1,0 +1,42 @@
+"""Do definitions of 0.8 come to the same as DSL 1.0? `python -m tests.upgrading.dsl switch/`."""
+
+import argparse
+import sys
+from collections import Counter
+
+import typer
+
+from tests.upgrading.dsl.agreeing import Compared, Outcome, compared, plain_generated, scenarios
+
+
+def main() -> int:
+    """Compare the scenarios, and print what differs and how many do."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("pattern", nargs="?", default="", help="a part of the paths of scenarios")
+    parser.add_argument("--show", action="append", choices=list(Outcome), help="print these, too")
+    parser.add_argument("--generated", type=int, default=0, help="how many generated definitions, and no scenarios")
+    parser.add_argument("--seed", type=int, default=0, help="the first seed of these")
+    asked = parser.parse_args()
+    shown = {Outcome.DIFFER, *map(Outcome, asked.show or ())}
+    counts: Counter[Outcome] = Counter()
+    seeds = range(asked.seed, asked.seed + asked.generated)
+    generated = ((f"seed {seed}", plain_generated(seed)) for seed in seeds)
+    for name, document in generated if asked.generated else scenarios(asked.pattern):
+        found = compared(name, document)
+        if found is None:
+            continue
+        counts[found.outcome] += 1
+        if found.outcome in shown:
+            _print(found)
+    typer.echo(", ".join(f"{counts[one]} {one}" for one in Outcome))
+    return int(counts[Outcome.DIFFER] > 0)
+
+
+def _print(found: Compared) -> None:
+    typer.echo(f"{found.outcome}: {found.name}")
+    for text in (*found.differences, *(f"({one})" for one in found.reported)):
+        typer.echo(f"    {text[:400]}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,217 @@
+"""Do a definition of 0.8 and the definition of DSL 1.0 that `swf upgrade --to 1.0` makes of it come to the same?"""
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import yaml
+
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.errors import InvalidDefinition, UsageError
+from swf_temporal.expressions.compiled import BadExpression
+from swf_temporal.languages.known import upgrade
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.merging import ARRAYS, RESPONSE
+from swf_temporal.simulation.definitions import workflows_of
+from swf_temporal.simulation.scenario import ObservedRun, Scenario, context_of, observed, read_scenarios
+from swf_temporal.text.origin import Source
+from tests.upgrading.agreeing import Document
+from tests.upgrading.older import older
+
+ROOT = Path(__file__).parents[3]
+_LEFT_OUT = ("direktiv", "sonataflow", "refused", "conformance")
+"""Folders of scenarios in other languages, and of definitions that cannot run."""
+
+
+class Outcome(StrEnum):
+    """How a definition and its rewritten form compare."""
+
+    AGREE = "agree"
+    REPORTED = "reported"
+    """They differ, and the upgrade says that they may."""
+    DIFFER = "differ"
+    REFUSED = "refused"
+    """The upgrade says that 1.0 cannot express the definition."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A scenario, and how its definition compares with the rewritten one."""
+
+    name: str
+    outcome: Outcome
+    differences: tuple[str, ...] = ()
+    reported: tuple[str, ...] = ()
+
+
+def scenarios(pattern: str = "") -> Iterator[tuple[str, Document]]:
+    """Yield the scenarios whose file has *pattern* in its path, with their places."""
+    folder = ROOT / "tests" / "scenarios"
+    for file in sorted(folder.rglob("*.yaml")):
+        place = str(file.relative_to(folder))
+        if pattern not in place or place.startswith(_LEFT_OUT):
+            continue
+        for document in json.loads(json.dumps(list(yaml.safe_load_all(file.read_text())), default=str)):
+            if isinstance(document, dict) and isinstance(document.get("workflow"), dict) and "scenario" in document:
+                yield f"{place}: {document['scenario']}", document
+
+
+_OF_RUN = ("host", "idempotency-key")
+_NOT_IN_1_0 = ("compensatedBy", "usedForCompensation", "compensate", "continueAs", "keepActive", "invoke", "runBefore")
+
+
+def plainer(node: Any) -> Any:
+    """Return a definition without what 1.0 does not have, of which generated definitions have much."""
+    if isinstance(node, list):
+        return [plainer(one) for one in node]
+    if not isinstance(node, dict):
+        return node
+    kept = {key: plainer(value) for key, value in node.items() if key not in _NOT_IN_1_0 and key != "interrupt"}
+    if "onErrors" in kept:
+        (first, *_) = kept["onErrors"]
+        kept["onErrors"] = [{**first, "errorRefs": ["*"]}]
+        kept["onErrors"][0].pop("errorRef", None)
+    if kept.get("type") == "switch":
+        kept.pop("onErrors", None)
+    if kept.get("type") == "foreach":
+        kept["actions"] = kept["actions"][:1]
+    if kept.get("type") == "event":
+        kept["onEvents"] = kept["onEvents"][:1]
+    return kept
+
+
+def plain_generated(seed: int) -> Document:
+    """Return a generated scenario without what 1.0 does not have."""
+    document = older(seed, "0.8")
+    parts: Document = {key: plainer(document[key]) for key in ("workflow", "definitions") if key in document}
+    return {**document, **parts}
+
+
+def compared(name: str, document: Document) -> Compared | None:
+    """Return how the definition of a scenario compares with the rewritten one; None if it cannot run."""
+    texts = [document["workflow"], *document.get("definitions", [])]
+    try:
+        if run(document) is None or not all(isinstance(one, dict) for one in texts):
+            return None
+        made = [upgrade(Source(json.dumps(one)), "1.0") for one in texts]
+    except (InvalidDefinition, UsageError, KeyError):
+        return None
+    refused = [change.message for one in made for change in one.changes if change.kind == "inexpressible"]
+    if refused:
+        return Compared(name, Outcome.REFUSED, reported=tuple(refused))
+    first, *others = (json.loads(one.text) for one in made)
+    rewritten = {**document, "workflow": first, **({"definitions": others} if others else {})}
+    if first.get("schedule", {}).get("on"):
+        # One that events start has no other input in 1.0.
+        document = {**document, "input": {}}
+        try:
+            started = _started(rewritten)
+        except InvalidDefinition as error:
+            return Compared(name, Outcome.DIFFER, (f"cannot run: {error}",))
+        if started is None:
+            return None
+        rewritten = started
+    before = run(document)
+    assert before is not None
+    try:
+        told = differences(before, _run(rewritten))
+    except (InvalidDefinition, BadExpression) as error:
+        return Compared(name, Outcome.DIFFER, (f"cannot run: {error}",))
+    reported = tuple(change.message for one in made for change in one.changes if change.kind == "differs")
+    outcome = Outcome.AGREE if not told else Outcome.REPORTED if _is_reported(told, reported) else Outcome.DIFFER
+    return Compared(name, outcome, tuple(told), reported)
+
+
+def _is_reported(told: list[str], reported: tuple[str, ...]) -> bool:
+    """Return whether what is *told* of two runs may come from what is *reported*, as far as that is easy to see."""
+    if set(reported) - {ARRAYS, RESPONSE}:
+        return True
+    return all(one.startswith(("output", "calls")) and ("[" in one or "response" in one) for one in told) and bool(
+        reported
+    )
+
+
+def run(document: Document) -> ObservedRun | None:
+    """Run a scenario; None if its definition cannot run."""
+    try:
+        return _run(document)
+    except InvalidDefinition:
+        return None
+
+
+def _run(document: Document) -> ObservedRun:
+    (scenario,) = _read(document)
+    return observed(scenario, context_of(scenario).run(scenario.input))
+
+
+def _read(document: Document) -> list[Scenario]:
+    file = Path(_folder().name) / "scenarios.yaml"
+    file.write_text(json.dumps({key: value for key, value in document.items() if key not in ("expect", "spec")}))
+    return read_scenarios(file)
+
+
+@cache
+def _folder() -> TemporaryDirectory[str]:
+    """Return a folder with the documents of services, which definitions read while they run."""
+    folder = TemporaryDirectory()
+    for file in (ROOT / "tests" / "scenarios" / "services").iterdir():
+        if "." in file.stem or file.suffix in (".json", ".proto"):
+            shutil.copy(file, folder.name)
+    return folder
+
+
+def _started(document: Document) -> Document | None:
+    """Return a scenario whose instance has the events that start it as its input; None if none of its events do."""
+    (scenario,) = _read(document)
+    (definition, *_) = workflows_of(scenario)
+    start = definition.event_start
+    assert start is not None
+    written = document.get("events", [])
+    known = [
+        CloudEvent.from_json({key: value for key, value in one.items() if key != "early"}, default_id=str(index))
+        for index, one in enumerate(written)
+    ]
+    inputs = definition.event_starts(known)
+    if not inputs:
+        return None
+    taken: list[int] = []
+    for wanted in start.events if start.join == "all" else [None]:
+        fitting = (
+            index
+            for index, event in enumerate(known)
+            if index not in taken and any(event.type == one.type for one in start.events if wanted in (None, one))
+        )
+        taken.append(next(fitting))
+    return {**document, "input": inputs[0], "events": [one for index, one in enumerate(written) if index not in taken]}
+
+
+def differences(before: ObservedRun, after: ObservedRun) -> list[str]:
+    """Return in what two runs differ, a text for each difference. Errors have other names in 1.0."""
+    found = []
+    for what in ("status", "output", "calls", "requests", "elapsed"):
+        one, other = _told(getattr(before, what)), _told(getattr(after, what))
+        if one != other:
+            found.append(f"{what}: {one} before, {other} after")
+    events, others = ([_without(event) for event in seen.produced] for seen in (before, after))
+    if events != others:
+        found.append(f"produced: {events} before, {others} after")
+    return found
+
+
+def _told(value: Any) -> Any:
+    if isinstance(value, tuple) and value and isinstance(value[0], dict):
+        # Keys and ports of a run are its own.
+        return [{**one, "headers": {k: v for k, v in one["headers"].items() if k not in _OF_RUN}} for one in value]
+    if isinstance(value, tuple):
+        # A call without arguments has none in 0.8, and an empty object in 1.0.
+        return [[one[0], {} if one[1] is None else one[1]] if isinstance(one, tuple) else one for one in value]
+    return round(value.total_seconds(), 3) if hasattr(value, "total_seconds") else value
+
+
+def _without(event: Mapping[str, Any]) -> Document:
+    return {key: value for key, value in event.items() if key not in ("id", "time")}

@@ -1,0 +1,253 @@
+"""Definitions of 0.8 as DSL 1.0: their text, what is reported, and that both come to the same."""
+
+import json
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from swf_temporal.base.errors import InvalidDefinition, UsageError
+from swf_temporal.languages.base import Upgraded
+from swf_temporal.languages.known import upgrade
+from swf_temporal.languages.loading import check
+from swf_temporal.text.origin import Source
+from tests.sampling import seeds
+from tests.upgrading.dsl.agreeing import Outcome, compared, plain_generated, scenarios
+
+OLD = """\
+# Orders are checked.
+id: orderCheck
+name: Order check
+version: "1.0"
+specVersion: "0.8"
+functions:
+  # The shop's own service
+  - {name: price, operation: shop.json#price}
+  - {name: discount, type: expression, operation: "${ .price * $CONST.rate }"}
+constants: {rate: 0.9}
+retries:
+  - {name: thrice, delay: PT1M, maxAttempts: 3}
+states:
+  # It begins with defaults.
+  - name: Begin
+    type: inject
+    data: {currency: EUR}
+    transition: Ask for the price
+  - name: Ask for the price   # by HTTP
+    type: operation
+    actions:
+      - functionRef: {refName: price, arguments: {item: "${ .item }"}}
+        actionDataFilter: {results: "${ .amount }", toStateData: "${ .price }"}
+        retryRef: thrice
+      - functionRef: discount
+        actionDataFilter: {toStateData: "${ .reduced }"}
+    onErrors:
+      - {errorRef: not found, transition: Reject}
+    transition: Is it cheap?
+  - name: Is it cheap?
+    type: switch
+    dataConditions:
+      - {name: cheap, condition: "${ .reduced < 100 }", end: true}
+    defaultCondition: {transition: Wait}
+  - {name: Wait, type: sleep, duration: PT1H, end: true}
+  - name: Reject
+    type: inject
+    data: {rejected: true}
+    stateDataFilter: {output: "${ {item, rejected} }"}
+    end: true
+errors: [{name: not found, code: "404"}]
+"""
+NEW = """\
+# Orders are checked.
+document:
+  dsl: 1.0.3
+  namespace: default
+  name: orderCheck
+  version: 1.0.0
+  title: Order check
+use:
+  retries:
+    thrice:
+      delay: PT1M
+      limit:
+        attempt:
+          count: 2
+  functions:
+    # The shop's own service
+    price:
+      call: openapi
+      with:
+        document:
+          endpoint: shop.json
+        operationId: price
+        parameters:
+          item: ${ .item }
+do:
+  # It begins with defaults.
+  - Begin:
+      set:
+        currency: EUR
+      output:
+        as: ${ $input * . }
+  # by HTTP
+  - askForThePrice:
+      try:
+        - tryPrice:
+            try:
+              - price:
+                  call: price
+                  with:
+                    item: ${ .item }
+                  output:
+                    as: '${ $input * ({price: (.amount | values)} // {}) }'
+            catch:
+              retry: thrice
+        - discount:
+            set: ${ .price * 0.9 }
+            output:
+              as: '${ $input * ({reduced: values} // {}) }'
+      catch:
+        errors:
+          with:
+            status: 404
+        then: Reject
+  - isItCheap:
+      switch:
+        - cheap:
+            when: ${ .reduced < 100 }
+            then: end
+        - otherwise:
+            then: Wait
+  - Wait:
+      wait: PT1H
+      then: end
+  - Reject:
+      set:
+        rejected: true
+      output:
+        as: ${ $input * . | {item, rejected} }
+"""
+FOLDERS = {"switch/": 12, "inject/": 4, "sleep/": 1, "callback/": 4, "operation/actions": 15}
+"""Folders and files of scenarios, with how many of them have to agree at least."""
+COUNT = 10, 300
+
+
+def rewritten(workflow: dict[str, Any], **more: Any) -> Upgraded:
+    return upgrade(Source(json.dumps({"id": "one", "specVersion": "0.8", **workflow})), "1.0", **more)
+
+
+def states(*given: dict[str, Any], **more: Any) -> Upgraded:
+    return rewritten({"states": list(given), **more})
+
+
+def kinds(made: Upgraded) -> dict[str, list[str]]:
+    return {
+        kind: [one.message for one in made.changes if one.kind == kind] for kind in {one.kind for one in made.changes}
+    }
+
+
+def inject(name: str, **more: Any) -> dict[str, Any]:
+    way = {} if "transition" in more else {"end": True}
+    return {"name": name, "type": "inject", "data": {"a": 1}, **way, **more}
+
+
+def test_a_definition_is_written_as_a_person_would() -> None:
+    made = upgrade(Source(OLD), "1.0")
+    assert made.text == NEW
+    assert made.is_complete
+    checked = check(made.text)
+    assert not [one for one in checked.problems if one.code != "function-document"]
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_scenarios_come_to_the_same(folder: str) -> None:
+    found = [one for one in (compared(name, document) for name, document in scenarios(folder)) if one is not None]
+    assert [one for one in found if one.outcome is Outcome.DIFFER] == []
+    assert Counter(one.outcome for one in found)[Outcome.AGREE] >= FOLDERS[folder]
+
+
+def test_generated_definitions_come_to_the_same() -> None:
+    found = [compared(str(seed), plain_generated(seed)) for seed in seeds("upgraded to DSL 1.0", *COUNT)]
+    assert [one for one in found if one is not None and one.outcome is Outcome.DIFFER] == []
+
+
+def test_the_namespace_is_chosen() -> None:
+    assert json.loads(rewritten({"states": [inject("A")]}).text)["document"]["namespace"] == "default"
+    assert json.loads(rewritten({"states": [inject("A")]}, namespace="shop").text)["document"]["namespace"] == "shop"
+    with pytest.raises(UsageError, match="in no namespace"):
+        upgrade(Source(OLD), "0.8", "shop")
+
+
+def test_names_stay_recognisable_and_are_unique() -> None:
+    made = json.loads(states(inject("Ship it!", transition="ship it"), inject("ship it"), inject("end")).text)
+    assert [name for task in made["do"] for name in task] == ["shipIt", "shipIt2", "end2"]
+
+
+def test_the_start_comes_first() -> None:
+    made = json.loads(states(inject("B"), inject("A", transition="B"), start="A").text)
+    assert [list(task) for task in made["do"]] == [["A"], ["B"]]
+    assert "then" not in made["do"][0]["A"]
+
+
+def test_older_versions_become_0_8_before() -> None:
+    old = {"id": "old", "states": [{"name": "Wait", "type": "delay", "timeDelay": "PT1S", "end": True}]}
+    made = upgrade(Source(json.dumps(old)), "1.0")
+    assert (made.version, made.to) == ("0.6", "1.0")
+    assert json.loads(made.text)["do"] == [{"Wait": {"wait": "PT1S"}}]
+
+
+@pytest.mark.parametrize(
+    ("workflow", "message"),
+    [
+        (
+            {
+                "states": [
+                    inject("A", compensatedBy="B"),
+                    {"name": "B", "type": "inject", "data": {"b": 1}, "usedForCompensation": True},
+                ]
+            },
+            "the inject state 'A': compensation, which 1.0 does not have",
+        ),
+        (
+            {"states": [inject("A", end={"continueAs": "B"})]},
+            "the inject state 'A': continueAs, which 1.0 does not have",
+        ),
+        ({"states": [inject("A")], "keepActive": True}, "keepActive"),
+        ({"states": [inject("A")], "expressionLang": "jsonpath"}, "expressionLang jsonpath"),
+        (
+            {"states": [inject("A", data={"a": "${ $WORKFLOW.runId }"})]},
+            "the inject state 'A': $WORKFLOW.runId",
+        ),
+    ],
+)
+def test_what_1_0_cannot_say_is_refused(workflow: dict[str, Any], message: str) -> None:
+    made = rewritten(workflow)
+    assert not made.is_complete
+    assert message in kinds(made)["inexpressible"]
+
+
+def test_a_state_that_is_refused_fails_if_the_text_is_run_all_the_same() -> None:
+    made = json.loads(states(inject("A", transition="B"), inject("B", end={"continueAs": "C"})).text)
+    assert list(made["do"][1]["B"]) == ["raise"]
+
+
+def test_what_has_another_effect_is_reported_with_its_line() -> None:
+    text = """\
+id: one
+specVersion: "0.8"
+functions: [{name: work, type: custom}]
+states:
+  - name: Each
+    type: foreach
+    inputCollection: ${ .items }
+    iterationParam: one
+    actions: [{functionRef: {refName: work, arguments: {x: "${ $one }"}}}]
+    end: true
+"""
+    [line] = [one.line for one in upgrade(Source(text), "1.0").changes if "one after the other" in one.message]
+    assert line == 5
+
+
+def test_what_is_no_definition_is_refused() -> None:
+    with pytest.raises(InvalidDefinition):
+        upgrade(Source('{"id": "x", "specVersion": "0.8", "states": [{"name": "A", "type": "inject"}]}'), "1.0")

@@ -77,7 +77,7 @@ MAX_ATTRIBUTES: Final = 20
 """The maximum number of search attributes of a definition."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Words:
     """The language's words for parts of an instance, for messages."""
 

@@ -652,7 +652,7 @@ def _dsl() -> Iterator[Case]:
     yield case("long wait", dsl({"wait": {"days": 10**12}}))
     yield once("calculated wait", dsl({"wait": f"P{'9' * 5_000}D"}))
     extension = {"extend": "all", "before": [{"a": {"for": {"in": "${ [range(2000)] }"}, "do": [{"b": {"set": {}}}]}}]}
-    tasks = [{"set": {}} for _ in range(200)]
+    tasks: list[Any] = [{"set": {}} for _ in range(200)]
     yield case("extension of many tasks", dsl(*tasks, use={"extensions": [{"e": extension}]}))
     yield once("pattern of a filter", dsl({"listen": {"to": {"one": {"with": {"type": EVIL}}}}}))
     yield once("schema", dsl({"set": {}}, data=objects(), input={"schema": {"document": {"uniqueItems": True}}}))

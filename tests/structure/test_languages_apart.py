@@ -37,6 +37,7 @@ OTHER_MEANINGS: Final = {
     "selectionSet": {"swf_temporal/functions/graphql/graphql.py": "GraphQL calls it so"},
     "specVersion": {"swf_temporal/migration/placing.py": "what a manifest repeats of a definition"},
     "expressionLang": {"swf_temporal/migration/placing.py": "what a manifest repeats of a definition"},
+    "authRef": {"swf_temporal/migration/configuration.py": "what to write into a definition"},
     "maxAttempts": {"swf_temporal/migration/configuration.py": "what to write into a definition"},
     "retryRef": {"swf_temporal/migration/configuration.py": "what to write into a definition"},
     "agentCard": {

@@ -313,7 +313,8 @@ async def test_input_that_inflates_to_too_much_fails_the_run(bench: Bench) -> No
 
 WHERE: dict[str, Any] = {"state": "Charge card", "action": "charge"}
 
-LATEST, DRAFT = Words("state", "onErrors entry"), Words("task", "onError entry")
+LATEST = Words(state="state", handler="onErrors entry")
+DRAFT = Words(state="task", handler="onError entry")
 DSL = load({
     "document": {"dsl": "1.0.3", "namespace": "test", "name": "ship", "version": "1.0.0"}, "do": [{"a": {"set": {}}}]
 }).words  # fmt: skip

@@ -115,7 +115,11 @@ class ServerlessWorkflowDefinition(Definition):
         """Its version's words for parts of an instance, for messages."""
         version = self.workflow.language_version
         return Words(
-            version.state_word, version.handler, version.slow_call, "dataInputSchema", "name an auth by 'authRef'"
+            state=version.state_word,
+            handler=version.handler,
+            slow_call=version.slow_call,
+            input_schema="dataInputSchema",
+            credentials="name an auth by 'authRef'",
         )
 
     def __eq__(self, other: object) -> bool:

@@ -138,7 +138,7 @@ class ServerlessWorkflow(LanguageBase):
         """Return the definition in *source*, rewritten in the version *to*, by default 0.8; 1.0 has namespaces."""
         from swf_temporal.languages.serverless_workflow.upgrading.upgrade import upgrade
 
-        return upgrade(source, to or versions.PRESENT.name, namespace)
+        return upgrade(source, to or versions.PRESENT.name, self.read, namespace)
 
     def migrate(
         self,

@@ -3,13 +3,14 @@
 Each version lists the modules that rewrite its documents, step by step, in the following versions.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 from swf_temporal.base.errors import InvalidDefinition, UsageError
 from swf_temporal.base.importing import module_named
 from swf_temporal.languages.base import Upgraded
+from swf_temporal.languages.port import Checked
 from swf_temporal.languages.serverless_workflow.reading import versions
 from swf_temporal.languages.serverless_workflow.reading.reader import reader_of
 from swf_temporal.languages.serverless_workflow.reading.versions.detection import detect
@@ -20,17 +21,20 @@ from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_object
 from swf_temporal.text.round_trip import Graft, WrittenText, add, in_order, round_trip
 
+Read = Callable[[Object, Source], Checked]
+"""Reads a definition of 0.8 or an older version, and checks it."""
 DSL: Final = "1.0"
 """The version that is another language."""
 
 
-def upgrade(source: Source, to: str, namespace: str | None = None) -> Upgraded:
+def upgrade(source: Source, to: str, read: Read, namespace: str | None = None) -> Upgraded:
     """Return the definition in *source*, rewritten in the version *to*; one of 1.0 is in *namespace*.
 
+    *read* reads definitions of this language.
     Raises InvalidDefinition if it is not a definition, and UsageError if its language is not supported.
     """
     if to == DSL:
-        return _in_dsl(source, namespace)
+        return _in_dsl(source, read, namespace)
     if namespace is not None:
         raise UsageError(f"definitions of {to} are in no namespace", f"only those of {DSL} are")
     target = versions.named(to)
@@ -67,18 +71,18 @@ def upgrade(source: Source, to: str, namespace: str | None = None) -> Upgraded:
     return Upgraded(upgraded, version.name, tuple(report.changes), to=to)
 
 
-def _in_dsl(source: Source, namespace: str | None) -> Upgraded:
+def _in_dsl(source: Source, read: Read, namespace: str | None) -> Upgraded:
     """Return the definition in *source* as DSL 1.0: it becomes one of 0.8 first."""
     from swf_temporal.languages.serverless_workflow.upgrading.dsl.upgrade import (  # noqa: PLC0415 - reads definitions
         DEFAULT_NAMESPACE,
         rewritten,
     )
 
-    before = upgrade(source, versions.PRESENT.name)
+    before = upgrade(source, versions.PRESENT.name, read)
     if not before.is_complete:
         return replace(before, to=DSL)
     report = UpgradeReport(list(before.changes))
-    text = rewritten(Source(before.text, source.name), report, namespace or DEFAULT_NAMESPACE)
+    text = rewritten(Source(before.text, source.name), read, report, namespace or DEFAULT_NAMESPACE)
     changes = report.changes
     if before.text != source.text:
         # Their lines are those of the text of 0.8, which the author has not seen.

@@ -1,13 +1,13 @@
 """Rewriting a definition of 0.8 as a definition of DSL 1.0, in a text of its own."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from swf_temporal.base.errors import InvalidDefinition, Severity
 from swf_temporal.base.strict_json import show_json
+from swf_temporal.languages.port import Checked
 from swf_temporal.languages.serverless_workflow.definition import ServerlessWorkflowDefinition
-from swf_temporal.languages.serverless_workflow.language import LANGUAGE
 from swf_temporal.languages.serverless_workflow.model.definitions import Schedule
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.states import EventState, State, WithTransition
@@ -21,7 +21,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import docum
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.states import END, ORDER, Block, States, Written
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.writing import comments_of, marked, yaml_of
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
-from swf_temporal.text.located import plain
+from swf_temporal.text.located import Object, plain
 from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_object
 from swf_temporal.text.round_trip import round_trip
@@ -35,13 +35,18 @@ DSL: Final = "1.0.3"
 DEFAULT_NAMESPACE: Final = "default"
 
 
-def rewritten(source: Source, report: UpgradeReport, namespace: str = DEFAULT_NAMESPACE) -> str:
+def rewritten(
+    source: Source,
+    read: Callable[[Object, Source], Checked],
+    report: UpgradeReport,
+    namespace: str = DEFAULT_NAMESPACE,
+) -> str:
     """Return the definition of 0.8 in *source* as one of DSL 1.0 in *namespace*, and report what differs.
 
     What cannot be expressed is a task that raises an error, and reported. Raises InvalidDefinition.
     """
     root, _ = read_object(source)
-    checked = LANGUAGE.read(root, source)
+    checked = read(root, source)
     definition = checked.definition
     if not isinstance(definition, ServerlessWorkflowDefinition):
         raise InvalidDefinition([one for one in checked.problems if one.severity is Severity.ERROR])

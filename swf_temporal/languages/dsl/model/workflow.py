@@ -200,6 +200,7 @@ class McpClient(Node):
 
     name: Text
     version: Text
+    description: Text | None = None
 
 
 class McpArguments(Node):

@@ -23,7 +23,7 @@ SCHEMAS: Final = sorted(TEXTS.glob("dsl-1.0*/workflow.schema.yaml"))
 OF_RUNS: Final = {"processResult", "asyncApiInboundMessage"}
 """Definitions of the schema for what a run yields: no definition of a workflow has them."""
 VARIANTS: Final = ("oneOf", "anyOf", "allOf")
-KINDS: Final = {dict: "object", list: "array"}
+KINDS: Final[dict[type, str]] = {dict: "object", list: "array"}
 CONTAINED: Final = ("items", "additionalProperties")
 
 

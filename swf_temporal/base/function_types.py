@@ -103,6 +103,19 @@ def operation_type(name: str) -> OperationType | None:
     return None if module is None else _type_in(module)
 
 
+def type_with(written: str, operation: JSON) -> str:
+    """Return the type of a function that a draft calls *written*, where the names of types are of the author's choice.
+
+    One of `TYPES` is meant, case-insensitively, unless its functions have no operation and this one has: that is then a
+    custom function, whatever the author calls it.
+    """
+    name = written.lower()
+    kind = operation_type(name)
+    if kind is None:
+        return written
+    return name if operation is None or kind.needs_operation or name == "custom" else "custom"
+
+
 def callee_of(function: Function) -> Callee:
     """Return the callee of *function*, whose metadata are evaluated for the call."""
     said, operation = function.metadata.get(CONFIGURED_AS), function.operation

@@ -6,7 +6,7 @@ from copy import deepcopy
 from typing import Any, Final
 
 from swf_temporal.base import calls
-from swf_temporal.base.function_types import TYPES
+from swf_temporal.base.function_types import TYPES, type_with
 from swf_temporal.expressions.early_paths import is_path
 from swf_temporal.languages.serverless_workflow.drafts.lowering import (
     branch_of,
@@ -55,11 +55,10 @@ def called(function: model.Function) -> calls.Function:
 
 def function_type(written: str | None, resource: str | None) -> str:
     """Return the type of a function: a supported one, its own, or custom if it has none."""
-    if written is not None and written.lower() in TYPES:
-        return written.lower()
-    if resource is not None and _DOCUMENT.fullmatch(resource):
+    known = written is not None and written.lower() in TYPES
+    if not known and resource is not None and _DOCUMENT.fullmatch(resource):
         return "rest"
-    return written or "custom"
+    return type_with(written or "custom", resource)
 
 
 # The steps. Those of a node run before those of the nodes in it.

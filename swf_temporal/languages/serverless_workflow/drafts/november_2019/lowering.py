@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from swf_temporal.base import calls
-from swf_temporal.base.function_types import TYPES
+from swf_temporal.base.function_types import type_with
 from swf_temporal.languages.serverless_workflow.drafts.lowering import (
     branch_of,
     drop,
@@ -84,10 +84,9 @@ def functions_in(states: Iterable[model.State]) -> Iterator[model.Function]:
 
 
 def called(function: model.Function) -> calls.Function:
-    """Return *function* as in calls. Its type is a supported one, case-insensitively, or its own."""
-    own = function.type or "custom"
+    """Return *function* as in calls. Its type is a supported one or its own."""
     operation = function.resource or (function.name if ":" in function.name else None)
-    kind = own.lower() if own.lower() in TYPES else own
+    kind = type_with(function.type or "custom", operation)
     return calls.Function(function.name, kind, operation, None, function.metadata)
 
 

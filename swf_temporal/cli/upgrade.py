@@ -24,7 +24,11 @@ def upgrade(
     ] = None,
     namespace: Annotated[
         str | None,
-        typer.Option("--namespace", help="The namespace of the definitions, with --to 1.0; otherwise it is 'default'."),
+        typer.Option(
+            "--namespace",
+            metavar="NAME",
+            help="The namespace of the definitions, with --to 1.0; otherwise it is 'default'.",
+        ),
     ] = None,
     check: Annotated[
         bool, typer.Option("--check", help="Write nothing; exit with 1 if a definition would change.")

@@ -57,7 +57,7 @@ def test_the_schema_of_a_language_and_a_version(swf: Swf) -> None:
 
 
 @pytest.mark.parametrize(("options", "told"), [
-    ("--language bpmn", "'bpmn' is not a known language; known: direktiv, serverless-workflow\n"),
+    ("--language bpmn", "'bpmn' is not a known language; known: direktiv, dsl, serverless-workflow\n"),
     ("--version 1.0",
      ("there is no schema of version '1.0' of serverless-workflow\n"
       "  there is one for November 2019, May 2020, 0.5, 0.6, 0.7, 0.8, 0.9, 0.8-next, 0.8-sonataflow\n")),

@@ -91,4 +91,4 @@ def test_its_scenarios_hold(scenario: Scenario) -> None:
 
 def test_scenarios_are_no_definitions() -> None:
     """The folder can be served with the scenarios in it."""
-    assert [workflow.id for workflow in catalogue_of([FOLDER])] == ["orders"]
+    assert [workflow.id for workflow in catalogue_of([FOLDER])] == ["orders", "shop.orders"]

@@ -66,12 +66,12 @@ def test_definitions_that_have_none_come_first() -> None:
 
 @pytest.mark.parametrize(("type_", "source", "expected"), [
     ("paid", None, True), ("sent", None, False), (None, "shop/north/1", True), ("sent", "shop/north/1", False),
-    (None, None, False), (None, "shop/north", False), (None, "shop/north/1/2", False), (None, "shop/+/1", True),
+    (None, None, True), (None, "shop/north", False), (None, "shop/north/1/2", False), (None, "shop/+/1", True),
     (None, "shop/+", False), (None, "shop/north/1/+", False), (None, "+/+/+", True), (None, "shop/#", True),
     (None, "shops/#", False), (None, "shop/+/2", False),
 ])  # fmt: skip
 def test_which_events_a_definition_means(type_: str | None, source: str | None, *, expected: bool) -> None:
-    """What it says of type and source holds, level by level; one that says nothing means no event."""
+    """What it says of type and source holds, level by level; one that says nothing means all."""
     definition = Event(name="e", type=type_, source=source)
     assert is_like(definition, CloudEvent("1", "shop/north/1", "paid")) is expected
 

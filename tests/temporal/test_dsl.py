@@ -127,6 +127,8 @@ async def test_its_data_are_changed_while_a_call_is_in_progress(bench: Bench) ->
         handle = await worker.start({})
         await until(lambda: made)
         changing = asyncio.create_task(change_data(bench.client, handle.id, {"n": 2}))
+        await asyncio.sleep(0.2)
+        assert not changing.done()
         going.set()
         await changing
         assert await outcome(handle) == {"n": 2, "m": 1, "second": True}

@@ -9,7 +9,7 @@ from swf_temporal.base.data import JSON, as_text
 from swf_temporal.base.errors import TimedOut, WorkflowFault, WrongData
 from swf_temporal.languages.dsl.execution.calls import run_call, run_process
 from swf_temporal.languages.dsl.execution.ends import WorkDone, WorkflowEnded
-from swf_temporal.languages.dsl.execution.errors import is_same_type, problem_of, raised
+from swf_temporal.languages.dsl.execution.errors import is_same_type, problem_of, raised, short_type
 from swf_temporal.languages.dsl.execution.frames import (
     DoBody,
     ForBody,
@@ -42,7 +42,6 @@ from swf_temporal.runtime.iterations import first_to_succeed
 from swf_temporal.runtime.joining import MISSING, Path, join
 from swf_temporal.runtime.progress import Value
 from swf_temporal.runtime.retrying import MAX_DELAY, jitter_of
-from swf_temporal.runtime.trace import StateRetried
 
 if TYPE_CHECKING:
     from swf_temporal.languages.dsl.execution.program import TaskPlan
@@ -248,8 +247,8 @@ async def run_try(task: TryTask, body: TryBody, data: JSON, lane: Lane) -> WorkD
                 lane.emit(TraceKind.ERROR_CAUGHT, plan.name, code=code, message=fault.message, error=problem)
                 body.error, body.tasks = problem, None
             else:
-                retried = StateRetried(attempt=body.attempts.number, error=str(problem["type"]), delay=delay)
-                lane.emit(TraceKind.STATE_RETRIED, plan.name, **retried)
+                name = short_type(str(problem["type"]))
+                lane.emit(TraceKind.STATE_RETRIED, plan.name, attempt=body.attempts.number, error=name, delay=delay)
                 body.attempts.number += 1
                 body.attempts.again = lane.run.time() + delay
                 body.tasks = body.attempt_until = None

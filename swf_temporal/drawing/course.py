@@ -205,6 +205,10 @@ class _Follower:
         one.entered += 1
         one.ended, one.status = None, "running"
         self._caught.discard(path)
+        for inner in self._outline[path].parts:  # nor is its begin
+            within = self._parts.get(inner.path)
+            if within is not None and not within.entered:
+                within.ended, within.status = None, "running"
         walk = self._walk_of(entry, path)
         before = self._left.pop(walk, None)
         if path in self._undoing:

@@ -108,7 +108,8 @@ def _of_graph(replayed: ReplayedRun, state: str | None) -> Iterator[str]:
     if is_over and open_:
         yield f"the graph has ended, and {open_} not"
     # A branch that is not waited for runs beside what follows its state.
-    open_ = {path for path in open_ if path.split("/")[0] in open_}
+    shut = drawn.course.parts.keys() - open_
+    open_ = {path for path in open_ if not any(path.startswith(f"{one}/") for one in shut)}
     left = [one.state for one in replayed.trace if one.kind is TraceKind.STATE_LEFT and one.lane == one.state]
     # A state whose work is undone stays open beside those that undo it.
     has_undone = any(one.kind is TraceKind.COMPENSATING for one in replayed.trace)

@@ -27,10 +27,16 @@ def run(options: list[str]) -> int:
     lines = Path(options[options.index("--env-file") + 1]).read_text(encoding="utf-8").splitlines()
     environment = dict(line.split("=", 1) for line in lines)
     environment |= dict(options[place + 1].split("=", 1) for place, one in enumerate(options) if one == "-e")
-    image = next(place for place, one in enumerate(options) if one.startswith("alpine") or one == "absent")
+    image = next(
+        place for place, one in enumerate(options) if one.startswith("alpine") or one in ("absent", "hello-world")
+    )
     if options[image] == "absent":
         sys.stderr.write("Unable to find image")
         return 125
+    if options[image] == "hello-world":
+        sys.stderr.write("pulled\n")
+        sys.stdout.write("Hello from Docker!\n")
+        return 0
     command = options[image + 1 :]
     if "--entrypoint" in options:
         command = [options[options.index("--entrypoint") + 1], *command]

@@ -28,7 +28,9 @@ def run(options: list[str]) -> int:
     environment = dict(line.split("=", 1) for line in lines)
     environment |= dict(options[place + 1].split("=", 1) for place, one in enumerate(options) if one == "-e")
     image = next(
-        place for place, one in enumerate(options) if one.startswith("alpine") or one in ("absent", "hello-world")
+        place
+        for place, one in enumerate(options)
+        if one.split(":")[0] in {"alpine", "absent", "hello-world"} and options[place - 1] != "--name"
     )
     if options[image] == "absent":
         sys.stderr.write("Unable to find image")

@@ -30,7 +30,7 @@ def run(options: list[str]) -> int:
     image = next(
         place
         for place, one in enumerate(options)
-        if one.split(":")[0] in {"alpine", "absent", "hello-world"} and options[place - 1] != "--name"
+        if one.startswith(("alpine", "absent", "hello-world")) and options[place - 1] != "--name"
     )
     if options[image] == "absent":
         sys.stderr.write("Unable to find image")

@@ -22,7 +22,7 @@ _ARGUMENTS: Final = ("protocolVersion", "method", "parameters", "timeout", "tran
 
 
 class Mcp(Performer):
-    """Sends a request to an MCP server, in a session of its own."""
+    """Sends a request to an MCP server, in its own session."""
 
     def __init__(self, services: Services) -> None:
         self._services = services

@@ -105,7 +105,7 @@ class ContainerRun:
 
 
 class Engine(Protocol):
-    """What runs containers."""
+    """A runner of containers."""
 
     async def run(self, run: ContainerRun, limits: Limits) -> ProcessResult:
         """Return the result of a container. Raises CallFailed if it cannot be started, or exceeds its limits."""

@@ -34,7 +34,7 @@ _MAX_GOODBYE: Final = 1.0
 """Seconds to wait until the pipes of a killed process are closed."""
 _VARIABLE: Final = re.compile(r"[^=\0]+")
 _FROM_SIGNAL: Final = 128
-"""What a shell adds to the number of the signal that ended a process."""
+"""The number that a shell adds to the number of the signal that ended a process."""
 
 
 @dataclass(frozen=True, slots=True)

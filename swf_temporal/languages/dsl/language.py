@@ -33,7 +33,7 @@ _LOOKS: Final = tuple(
     re.compile(rf"""(?:^|[{{,])[ \t\r\n]*["']?(?:{key})["']?[ \t]*:{value}""", re.MULTILINE)
     for key, value in (("document", ""), ("dsl|namespace", ""), ("do", r"[ \t]*(?:\[|#|\r?$)"))
 )
-"""What shows that a text is a definition: a `document` that identifies it, and a list of tasks."""
+"""The sign that a text is a definition: a `document` that identifies it, and a list of tasks."""
 _EXPRESSION: Final = re.compile(r"\$\{\s*(.*?)\s*\}(?=[\"']?\s*(?:[,}\]]|#|$))")
 _VARIABLE: Final = re.compile(r"\$([A-Za-z_]\w*)")
 

@@ -87,7 +87,7 @@ def _part(
 
 
 def _inner(task: Task, path: str, workflow: Workflow) -> Iterator[OutlinePart]:
-    """Yield the parts in *task*; what a try task does about an error is a part of its own."""
+    """Yield the parts in *task*; what a try task does about an error is a separate part."""
     for key, tasks in lists_of(task):
         parts = _parts(tasks, f"{path}/{key}", workflow)
         if isinstance(task, ForkTask):

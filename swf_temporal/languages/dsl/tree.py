@@ -18,7 +18,7 @@ class WrittenTask(NamedTuple):
 
     @property
     def owner(self) -> str:
-        """What it is called in messages."""
+        """Its name in messages."""
         return f"{'function' if self.is_function else 'task'} {self.name!r}"
 
 

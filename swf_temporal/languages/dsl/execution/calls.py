@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 MAX_CALLS: Final = 32
 """How deep functions of a definition can call one another. The stack is not as deep on every host."""
 _OF_SUBSCRIPTION: Final = ("subscription", "receipt")
-"""The arguments by which a subscription goes on."""
+"""The arguments by which a subscription continues."""
 _SCHEMES: Final = {"basic": "Basic", "bearer": "Bearer", "digest": "Digest", "oauth2": "Bearer", "oidc": "Bearer"}
 """The names of schemes in HTTP, for `$authorization`."""
 
@@ -49,7 +49,7 @@ async def run_call(task: "CallTask", frame: TaskFrame, data: JSON, lane: Lane) -
 
 
 class Callee:
-    """What a task calls: the function, the arguments as written, and the authentication policies."""
+    """The target of a call: the function, the arguments as written, and the authentication policies."""
 
     def __init__(self, kind: str, arguments: Any, *, uris: tuple[str, ...] = ()) -> None:
         self.kind = kind

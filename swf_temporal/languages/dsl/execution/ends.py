@@ -1,4 +1,4 @@
-"""What the end of a task list, and of a task's work, says."""
+"""The results of a task list, and of a task's work."""
 
 from dataclasses import dataclass
 

@@ -48,7 +48,7 @@ class SubscriptionFrame(Record):
     until: float | None = None
     """When it ends, in seconds since the epoch."""
     receipt: JSON = None
-    """What acknowledges the last portion of messages."""
+    """The receipt that acknowledges the last portion of messages."""
     consumed: list[JSON] = field(default_factory=list)
     pending: list[JSON] = field(default_factory=list)
     """The messages that were received and are not consumed yet."""
@@ -99,7 +99,7 @@ class ListenBody(EventsFrame):
     given_back: list[str] = field(default_factory=list)
     """The events that were given back since one was taken, since expressions do not hold for them."""
     consumed: list[JSON] = field(default_factory=list)
-    """What was consumed, as the output has it."""
+    """The events and messages consumed, as the output has them."""
     pending: list[JSON] = field(default_factory=list)
     """The events that were taken, as records, and are not consumed yet."""
     pending_all: list[JSON] = field(default_factory=list)

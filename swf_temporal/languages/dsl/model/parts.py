@@ -144,7 +144,7 @@ class Output(Node):
 
 
 class Export(Node):
-    """What the context becomes after a task, and the schema of that."""
+    """The context after a task, and its schema."""
 
     schema_: DataSchema | None = Field(default=None, alias="schema")
     as_: Template = Field(default=None, alias="as")
@@ -175,7 +175,7 @@ class ErrorFilter(Node):
     title: Text | None = None
     detail: Text | None = None
     details: Text | None = None
-    """What the schema of early releases calls `detail`."""
+    """The name of `detail` in the schema of early releases."""
 
 
 class Backoff(Node):

@@ -63,7 +63,7 @@ Named: TypeAlias = Annotated[tuple[T, ...], BeforeValidator(_named)]
 
 
 class TaskBase(Node):
-    """What every task may have."""
+    """The properties that every task may have."""
 
     kind: ClassVar[str]
     """The key that makes it a task of its type."""
@@ -142,7 +142,7 @@ class SubscriptionLifetime(Node):
 
 
 class SubscriptionIterator(Node):
-    """What is done for each consumed event or message."""
+    """The tasks for each consumed event or message."""
 
     item: Text = "item"
     at: Text = "index"
@@ -196,7 +196,7 @@ class McpTransport(Node):
 
 
 class McpClient(Node):
-    """The client that a server of MCP is told."""
+    """The client, as an MCP server knows it."""
 
     name: Text
     version: Text
@@ -300,7 +300,7 @@ class EmittedEvent(Node):
 
 
 class Emit(Node):
-    """What an emit task emits."""
+    """The event that an emit task emits."""
 
     event: EmittedEvent
 
@@ -416,7 +416,7 @@ class WorkflowProcess(Node):
 
 
 class Run(Node):
-    """What a run task runs: one of these."""
+    """The process that a run task runs: one of these."""
 
     container: Container | None = None
     script: Script | None = None
@@ -467,7 +467,7 @@ class CatchErrors(Node):
 
 
 class Catch(Node):
-    """Which errors of a try task are caught, and what is done then."""
+    """The errors that a try task catches, and the tasks that handle them."""
 
     errors: CatchErrors | None = None
     as_: Text = Field(default="error", alias="as")
@@ -586,7 +586,7 @@ class Use(Node):
 
 
 class Document(Node):
-    """What identifies and describes a definition."""
+    """The identity and description of a definition."""
 
     dsl: Text = Field(json_schema_extra={"pattern": f"^{VERSION_FORM}$"})
     namespace: Text = Field(json_schema_extra={"pattern": f"^{NAME_FORM}$"})

@@ -93,7 +93,7 @@ class _Place(ErrorPlace):
 
     @property
     def subject(self) -> str:
-        """What the value is called."""
+        """The name of the value in messages."""
         return f"{self.owner}: {'.'.join(self.keys)}" if self.keys else self.owner
 
 

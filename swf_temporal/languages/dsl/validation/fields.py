@@ -53,7 +53,7 @@ from swf_temporal.text.located import Array, Object
 
 _ALWAYS: Final = frozenset({"context", "workflow", "runtime"})
 _BEFORE: Final = _ALWAYS | {"task"}
-"""What has a value before the input of a task is transformed."""
+"""The variables that have a value before the input of a task is transformed."""
 _WITHIN: Final = _BEFORE | {"input"}
 _SCHEDULE: Final[frozenset[str]] = frozenset()
 
@@ -217,7 +217,7 @@ def _of_task(fields: _Fields, place: Place, functions: Collection[str]) -> None:
 
 
 class _Known(NamedTuple):
-    """What has a value in a task."""
+    """The variables that have a value in a task."""
 
     within: frozenset[str]
     called: frozenset[str]

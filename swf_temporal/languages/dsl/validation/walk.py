@@ -47,7 +47,7 @@ class Report:
 
 
 class Kind(Enum):
-    """What a task is part of."""
+    """The surroundings of a task."""
 
     LIST = auto()
     BRANCHES = auto()
@@ -71,7 +71,7 @@ class Place:
 
     @property
     def owner(self) -> str:
-        """What it is called in messages."""
+        """Its name in messages."""
         return f"{'function' if self.kind is Kind.FUNCTIONS else 'task'} {self.name!r}"
 
 

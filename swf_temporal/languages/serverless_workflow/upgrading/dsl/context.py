@@ -1,4 +1,4 @@
-"""What the modules of this package share while they rewrite one definition."""
+"""The state that the modules of this package share while they rewrite one definition."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeAlias

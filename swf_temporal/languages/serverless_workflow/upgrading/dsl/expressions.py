@@ -29,7 +29,7 @@ _SEVERAL: Final = re.compile(
     r"\[\s*\]|\.\.|,|\b(?:range|recurse|limit|scan|splits|match|paths|combinations|inputs|env|empty|select|error)\b"
 )
 _ERROR: Final = {"message": "$context.error.detail", "status": "$context.error.status"}
-"""What handlers put into `$context` for what 0.8 has under `$WORKFLOW.error`."""
+"""The expressions over `$context`, set by handlers, for the members of `$WORKFLOW.error` in 0.8."""
 _MESSAGES: Final = "the message of an error is another text"
 _UNCLEAR: Final = "a condition with several outputs holds if all are true: in 0.8 it fails if only some of them are"
 _OPENING_BEFORE_LIST: Final = re.compile(r"(?:^|[\s(\[{:,;|=<>+*/%-])$")
@@ -44,7 +44,7 @@ class Translator:
         self._may_use_secrets = may_use_secrets
         self._within: tuple[str, ...] = ()
         self.notes: dict[str, None] = {}
-        """What differs in the expressions that were translated."""
+        """The differences of the expressions that were translated."""
         self._operations = {one.name: one.operation for one in workflow.functions if one.type == "expression"}
 
     def with_secrets(self) -> "Translator":

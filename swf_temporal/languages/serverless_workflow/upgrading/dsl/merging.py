@@ -20,7 +20,7 @@ DEEP: Final = "toStateData with several keys replaces what is no object on its p
 
 
 class Merge:
-    """Which part of a value goes where in the data."""
+    """The part of a value that is merged, and its place in the data."""
 
     def __init__(self, value: str = ".", kinds: frozenset[str] = ANY, place: str | None = None) -> None:
         """*value* is the jq that selects the part, *kinds* what it can yield, *place* the path of `toStateData`."""
@@ -30,7 +30,7 @@ class Merge:
 
     @property
     def notes(self) -> list[str]:
-        """What differs from merging in 0.8."""
+        """The differences from merging in 0.8."""
         found = [ARRAYS]
         if self._keys is None and not self._kinds <= {"object"}:
             found.append(RESPONSE)

@@ -68,7 +68,7 @@ class Block:
 
 @dataclass(slots=True)
 class Written:
-    """What a state has become: its own tasks first, then those that lead away from it."""
+    """The tasks that a state has become: its own tasks first, then those that lead away from it."""
 
     blocks: list[Block] = field(default_factory=list)
 
@@ -258,7 +258,7 @@ class States:
         return [*steps, self._late(state.event_ref, listen, times.event_timeout, is_last=True)]
 
     def _late(self, name: str, listen: Task, timeout: str | None, *, is_last: bool) -> Step:
-        """Return *listen* as a step that goes on if no event comes in time, and leaves the list if others follow."""
+        """Return *listen* as a step that continues if no event comes in time, and leaves the list if others follow."""
         found = self._context.inner.free(name)
         if timeout is None:
             return found, listen

@@ -1,4 +1,4 @@
-"""Rewriting a definition of 0.8 as a definition of DSL 1.0, in a text of its own."""
+"""Rewriting a definition of 0.8 as a definition of DSL 1.0, as a new text."""
 
 import re
 from collections.abc import Callable, Mapping

@@ -21,7 +21,7 @@ from swf_temporal.text.round_trip import add
 
 _CLIENT: Final = re.compile(r'quarkus\.oidc-client\.("[^"]+"|[\w-]+)\.([\w.-]+)')
 _OF_ALL: Final = frozenset({"credentials", "grant", "grant-options", "headers", "jwt", "proxy", "tls"})
-"""What stands in the place of a name in the properties of the client that has none."""
+"""The replacement of a name in the properties of the client that has none."""
 _SECRET: Final = "credentials.secret"  # noqa: S105 - the name of a property
 _VALUE: Final = "credentials.client-secret.value"
 _METHOD: Final = "credentials.client-secret.method"
@@ -35,7 +35,7 @@ _KNOWN: Final = frozenset({
     _METHOD, _PASSWORD, _SECRET, _SIGNING, _USER, _VALUE,
 })  # fmt: skip
 _ELSEWHERE: Final = re.compile(r"(?:tls|proxy)\..*|(?:early|connection|refresh-token|access-token|max-pool|follow).*")
-"""What does not say how a token is got: it has findings of its own."""
+"""The properties that do not say how a token is obtained, which have their own findings."""
 _BY_TOKEN: Final = frozenset({"oauth2", "openidconnect"})
 _BY_OTHERS: Final = frozenset({"apikey", "basic"})
 """Kinds of schemes for which an auth with tokens has nothing."""

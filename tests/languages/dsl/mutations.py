@@ -151,7 +151,7 @@ do:
       with:
         protocolVersion: "2025-06-18"
         method: tools/list
-        client: {name: me, version: 1.0.0}
+        client: {name: me, version: 1.0.0, description: tests}
         transport: {stdio: {command: ls, arguments: ["${ .n }"], environment: {A: "${ .n }"}}, options: {a: b}}
   - dd: {call: mcp, with: {method: tools/list, transport: {http: {endpoint: https://e.com, headers: {a: "${ .n }"}}}}}
   - ee:

@@ -210,7 +210,7 @@ def test_who_takes_the_id_of_one_that_has_ended_gets_none_of_its_events(clients:
     def output(number: int) -> Any:
         path = at(f"watch-{thief}-{number}")
         # On a busy machine it is sent twice, and may have ended by the first; its output says whose event that was.
-        assert other.send("seen", "shop", number, f"{path}/events", id=f"own-{number}").status_code in (202, 409)
+        assert other.send("seen", "shop", number, f"{path}/events", id=f"own-{number}").status_code in (202, 404, 409)
         return other.ask("GET", f"{path}/result", params={"wait": 30}).json()["output"]
 
     at_once(try_, range(TRIES))

@@ -9,6 +9,20 @@ from swf_temporal.base.calendars.pitfalls import pitfall_of_days
 from swf_temporal.base.durations import parse_duration
 from swf_temporal.expressions.json_schema import BadSchema, DataSchemaValidator
 from swf_temporal.languages.dsl.expressions import ARGUMENTS
+from swf_temporal.languages.dsl.model.arguments import (
+    A2AArguments,
+    Container,
+    GrpcArguments,
+    GrpcService,
+    HttpArguments,
+    McpArguments,
+    McpHttp,
+    McpStdio,
+    McpTransport,
+    OpenApiArguments,
+    Script,
+    Shell,
+)
 from swf_temporal.languages.dsl.model.node import PARTS, DurationParts, Node
 from swf_temporal.languages.dsl.model.parts import (
     AttemptLimit,
@@ -33,25 +47,13 @@ from swf_temporal.languages.dsl.model.parts import (
 )
 from swf_temporal.languages.dsl.model.workflow import (
     ONE_OF,
-    A2AArguments,
     AsyncApiArguments,
     Catch,
-    Container,
     Document,
     EmittedEvent,
-    GrpcArguments,
-    GrpcService,
-    HttpArguments,
     Loop,
-    McpArguments,
-    McpHttp,
-    McpStdio,
-    McpTransport,
-    OpenApiArguments,
     Schedule,
-    Script,
     SetTask,
-    Shell,
     SubscriptionIterator,
     SubscriptionLifetime,
     SwitchTask,

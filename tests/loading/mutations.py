@@ -18,10 +18,11 @@ from typing import Any, Final
 
 import yaml
 
+from swf_temporal import InvalidDefinition, Simulation
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.describing import Description
-from swf_temporal.languages.loading import check
-from swf_temporal.languages.port import Checked
+from swf_temporal.languages.loading import check, load
+from swf_temporal.languages.port import Checked, Definition
 from tests.loading.documents import MAY_2020, NOVEMBER_2019, PRESENT, as_parent
 from tests.upgrading.older import older
 
@@ -93,6 +94,26 @@ def assert_helpful(text: str, checked: Checked) -> None:
         assert 1 <= problem.position.line <= len(lines), f"{problem} has no line"
         assert 1 <= problem.position.column <= len(lines[problem.position.line - 1]) + 1, f"{problem} has no column"
         assert not _RAW.search(str(problem)), f"{problem} is not told in our words"
+
+
+def loaded(text: str) -> Definition | None:
+    """Load a definition; return None if it is refused. Raises AssertionError if that helps nobody."""
+    checked = check(text)
+    assert_helpful(text, checked)
+    try:
+        definition = load(text)
+    except InvalidDefinition:
+        assert checked.errors, "it is refused, and validation finds nothing"
+        return None
+    assert not checked.errors, "it is loaded, and validation finds errors"
+    return definition
+
+
+def status_of(run: Simulation) -> str:
+    """Return the status of a run. Raises AssertionError if its error is one of ours, or says nothing."""
+    assert run.error is None or (run.error.name and run.error.code and run.error.message), "the error says nothing"
+    assert run.error is None or run.error.name != "InternalError", run.error
+    return run.status
 
 
 def outcome(version: str, text: str) -> str:

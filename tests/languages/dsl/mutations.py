@@ -10,10 +10,9 @@ from typing import Any, Final
 
 import yaml
 
-from swf_temporal import InvalidDefinition, Simulation, UsageError, simulate
-from swf_temporal.languages.loading import check, load
+from swf_temporal import Simulation, UsageError, simulate
 from swf_temporal.languages.port import Definition
-from tests.loading.mutations import assert_helpful, broken
+from tests.loading.mutations import broken, loaded, status_of
 
 DOCUMENT: Final[dict[str, Any]] = yaml.safe_load("""
 document:
@@ -210,21 +209,14 @@ def mutated(seed: int) -> tuple[str, Any]:
 
 def outcome(text: str, given: Any) -> str:
     """Load, validate and simulate a definition; return what came of it. Raises AssertionError if that helps nobody."""
-    checked = check(text)
-    assert_helpful(text, checked)
-    try:
-        definition = load(text)
-    except InvalidDefinition:
-        assert checked.errors, "it is refused, and validation finds nothing"
+    definition = loaded(text)
+    if definition is None:
         return "refused"
-    assert not checked.errors, "it is loaded, and validation finds errors"
     try:
         run = simulated(text, definition, given)
     except UsageError:
         return "not simulated"
-    assert run.error is None or (run.error.name and run.error.code and run.error.message), "the error says nothing"
-    assert run.error is None or run.error.name != "InternalError", run.error
-    return run.status
+    return status_of(run)
 
 
 def simulated(text: str, definition: Definition, given: Any) -> Simulation:

@@ -183,6 +183,15 @@ async def test_is_retried_where_it_failed(bench: Bench, name: str) -> None:
     assert len({key for one, _, key, _ in worker.scripted.calls if one == name}) == (1 if name == "last" else 2)
 
 
+async def test_a_retry_does_not_repeat_a_call_whose_output_could_not_be_transformed(bench: Bench) -> None:
+    calls, made = Calls(), call("first", output={"as": '${ error("not now") }'})
+    async with bench.worker(dsl("untransformed", made), **calls.functions("first")) as worker:
+        handle = await worker.start({})
+        assert await ended(handle) is None
+        assert await gone_on(bench, await plan_retry(Client(bench.client), handle.id)) is None
+    assert calls.made == ["first"]
+
+
 async def test_a_race_that_was_lost_is_run_again_by_a_retry(bench: Bench) -> None:
     branches = [{"left": {"do": [call("first"), call("second")]}}, call("third")]
     calls = Calls("second", "third")

@@ -78,7 +78,10 @@ class DslExecution(ExecutionBase[InstanceFrame]):
 
     @property
     def latest_data(self) -> JSON:
-        """The input of the innermost task that runs, or that comes next; in a fork, of the last of its branches."""
+        """The input of the innermost task that runs, or that comes next; in a fork, of the last of its branches.
+
+        If its work is done, and the transformation of its output failed, its raw output.
+        """
         return self._latest.value if isinstance(self._latest, Value) else self._latest.data
 
     @latest_data.setter
@@ -98,7 +101,11 @@ class DslExecution(ExecutionBase[InstanceFrame]):
             match one:
                 case ListFrame():
                     latest = one
-                case CallBody(arguments=Value() as given) | TaskFrame(input=Value() as given):
+                case (
+                    CallBody(arguments=Value() as given)
+                    | TaskFrame(output=None, raw_output=Value() as given)
+                    | TaskFrame(input=Value() as given)
+                ):
                     latest = given
         return latest
 
@@ -253,15 +260,16 @@ class DslExecution(ExecutionBase[InstanceFrame]):
         if frame.body is None:
             self.stand_at(lane, frame.input.value)
         lane.describe_work(frame)
-        timeout = self.timeout(task.timeout)
-        if timeout is not None and frame.deadline is None:
-            frame.deadline = self.run.time() + await lane.seconds(timeout.after, frame.input.value)
-        lane.deadline = frame.deadline
-        work = work_of(lane, frame)
-        left = await lane.in_time(frame.deadline, work, lambda: TimedOut(f"task {name!r} timed out"))
-        output = left.data
-        frame.raw_output = Value(output)
-        lane.describe_work(frame)
+        if frame.raw_output is None:  # else a retry of what follows the work does not repeat it
+            timeout = self.timeout(task.timeout)
+            if timeout is not None and frame.deadline is None:
+                frame.deadline = self.run.time() + await lane.seconds(timeout.after, frame.input.value)
+            lane.deadline = frame.deadline
+            work = work_of(lane, frame)
+            left = await lane.in_time(frame.deadline, work, lambda: TimedOut(f"task {name!r} timed out"))
+            frame.raw_output, frame.then, frame.body = Value(left.data), left.then, None
+            lane.describe_work(frame)
+        output = frame.raw_output.value
         if task.output is not None:
             if task.output.as_ is not None:
                 output = await lane.evaluate(task.output.as_, output)
@@ -271,7 +279,7 @@ class DslExecution(ExecutionBase[InstanceFrame]):
             if task.export.as_ is not None:
                 self.frame.context = await lane.evaluate(task.export.as_, output, more)
             await lane.check("exported context", task.export.schema_, self.frame.context)
-        frame.output, frame.then, frame.body = Value(output), left.then, None
+        frame.output = Value(output)
         if not self.program.extensions:
             frame.raw_output = None
 

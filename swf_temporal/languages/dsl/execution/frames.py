@@ -151,7 +151,7 @@ class TaskFrame(TimedFrame):
     deadline: float | None = None
     body: "CallBody | DoBody | ForBody | ForkBody | ListenBody | TryBody | WaitBody | None" = None
     raw_output: Value | None = None
-    """Its output before transformation, once it has that, if tasks of extensions follow, which see it."""
+    """Its output before transformation, from when its work is done until its transformed output is final."""
     output: Value | None = None
     """Its transformed output, once it has that."""
     then: str | None = None

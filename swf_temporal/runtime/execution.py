@@ -43,6 +43,10 @@ class Execution(Protocol):
         """Prepare for the end of all waits: nothing happens any more, and nothing is compensated."""
 
     @property
+    def compensated_on_cancel(self) -> Sequence[str]:
+        """The parts of the definition that it would compensate if it were cancelled now, in that order."""
+
+    @property
     def state(self) -> str | None:
         """The name of the part of the definition that is running now."""
 
@@ -131,6 +135,11 @@ class ExecutionBase(ABC, Generic[F]):
 
     def abandon(self) -> None:
         """Do nothing: nothing would be compensated."""
+
+    @property
+    def compensated_on_cancel(self) -> Sequence[str]:
+        """Empty: its language has no compensation."""
+        return ()
 
     @property
     def state(self) -> str | None:

@@ -226,6 +226,8 @@ def status_of(definition: Definition | None, run: Run | None) -> dict[str, Any]:
         "awaiting": [_awaited(wait, definition) for wait in run.awaited.values()],
         "kept": [event.type for event in run.inbox.kept],
     }
+    if compensated := run.execution.compensated_on_cancel:
+        status["compensatedOnCancel"] = list(compensated)
     if definition.words.state != Words.state:
         status["stateWord"] = definition.words.state
     if run.execution.metadata is not None:

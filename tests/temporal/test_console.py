@@ -115,15 +115,67 @@ async def test_actions(bench: Bench) -> None:
         handles = [await worker.start({"item": "x", "quantity": 1}) for _ in range(2)]
         paths = [f"/console/instances/{one.id}" for one in handles]
         shown = [await until(client, path, "Send Approved") for path in paths]
-        cancelled = await post(client, f"{paths[0]}/cancel", shown[0])
-        terminated = await post(client, f"{paths[1]}/terminate", shown[1], reason="over & <out>")
+        asked = await page(client, f"{paths[0]}/cancel")
+        cancelled = await post(client, f"{paths[0]}/cancel", asked)
+        asked = await page(client, f"{paths[1]}/terminate")
+        terminated = await post(client, f"{paths[1]}/terminate", asked, reason="over &\r\n <out>")
         await until(client, paths[0], '<span class="status cancelled">')
         told = await until(client, paths[1], "over & <out>")
         assert "over &amp; <out>" not in told
         again = await post(client, f"{paths[1]}/cancel", shown[1])
+        too_late = await client.get(f"{paths[1]}/cancel")
         unknown = await post(client, f"{paths[0]}/destroy", shown[0])
+    for path, each in zip(paths, shown, strict=True):
+        assert all(f'href="{path}/{one}"' in each for one in ("pause", "cancel", "terminate"))
     assert (cancelled.status_code, terminated.status_code) == (303, 303)
-    assert (again.status_code, unknown.status_code) == (422, 422)
+    assert (again.status_code, too_late.status_code, unknown.status_code) == (422, 422, 404)
+
+
+UNDONE = """
+metadata: {compensateOnCancel: true}
+events: [{name: Go, type: go, source: shop}]
+functions: [{name: note, type: expression, operation: .}]
+states:
+- {name: Book, type: inject, data: {}, compensatedBy: Unbook, transition: Pay}
+- {name: Pay, type: inject, data: {}, compensatedBy: Unpay, transition: Ship}
+- name: Ship
+  type: operation
+  actions: [{subFlowRef: OTHER}, {subFlowRef: {workflowId: OTHER, invoke: async, onParentComplete: continue}}]
+  actionMode: parallel
+  end: true
+- {name: Unbook, type: inject, usedForCompensation: true, data: {}}
+- {name: Unpay, type: inject, usedForCompensation: true, data: {}}
+"""
+ONLY_WAITS = """
+events: [{name: Go, type: go, source: shop}]
+states: [{name: Wait, type: event, onEvents: [{eventRefs: [Go]}], end: true}]
+"""
+
+
+async def test_an_action_asks_first_and_says_what_it_does(bench: Bench) -> None:
+    """Cancelling names what is compensated, and both what becomes of sub-workflows; nothing happens by asking."""
+    other = named(ONLY_WAITS)
+    parent = named(UNDONE.replace("OTHER", other.id))
+    async with working(bench, parent, other, console=True) as (client, worker):
+        path = f"/console/instances/{(await worker.start({})).id}"
+        running = await until(client, path, "Sub-workflows:")
+        waited, detached = (f"Ship/{number}/{other.id}#1" for number in (0, 1))
+        asked = {one: html.unescape(await page(client, f"{path}/{one}")) for one in ("cancel", "terminate", "pause")}
+        still = await page(client, path)
+        await post(client, f"{path}/cancel", asked["cancel"])
+        undone = await until(client, path, '<span class="status cancelled">')
+    assert waited in running
+    assert detached in running
+    said = {one: " ".join(re.sub("<[^>]+>", "", text).split()) for one, text in asked.items()}
+    assert "These states are undone, in this order: Pay, Book." in said["cancel"]
+    assert f"{waited} is cancelled, too, and ends first." in said["cancel"]
+    assert f"{waited} is asked to cancel." in said["terminate"]
+    assert all(f"{detached} continues." in said[one] for one in ("cancel", "terminate"))
+    assert "nothing is compensated" in said["terminate"]
+    assert "takes no further step until it is resumed" in said["pause"]
+    assert ["<textarea" in asked[one] for one in ("cancel", "terminate", "pause")] == [False, True, True]
+    assert '<span class="status running">' in still
+    assert "compensating" in undone
 
 
 async def test_one_that_waits_for_a_place_says_so(bench: Bench) -> None:
@@ -350,7 +402,7 @@ async def test_it_is_shown_and_done_once(bench: Bench) -> None:
         await post(client, f"{path}/retry", plan, run=_run(plan))
         ended = await until(client, path, '<span class="status completed">')
         late = await client.get(f"{path}/retry")
-    assert f'action="{path}/retry"' in shown
+    assert f'href="{path}/retry"' in shown
     assert "It continues in <strong>Last</strong>, where it failed" in plan
     assert "<td>calls last</td><td>Last/last#1</td><td>failed</td>" in plan
     assert (begun.status_code, begun.headers["location"]) == (303, f"{path}?done=retry")

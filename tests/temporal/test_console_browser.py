@@ -91,7 +91,8 @@ states: [{name: '<img src=x onerror="document.title=1">', type: inject, data: {}
             person.write("/quantity", "0")
             person.press("Start")
             person.see("less than the minimum of 1")
-            person.write("/quantity", "2")
+            person.write("/quantity", "2\n")
+            assert "/definitions/" in browser.current_url
             person.press("Start")
             person.see("Send Approved")
             instances.append(browser.current_url.rpartition("/")[2])

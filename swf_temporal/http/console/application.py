@@ -14,7 +14,7 @@ from starlette.routing import Route
 from swf_temporal.base.errors import UsageError
 from swf_temporal.base.request_bodies import BodyTooLargeError, SlowBodyError, body_of
 from swf_temporal.base.strict_json import write_json
-from swf_temporal.http.console import definitions, instances
+from swf_temporal.http.console import actions, definitions, instances
 from swf_temporal.http.console.drawing import Drawing
 from swf_temporal.http.console.forms import awaited_of, filled, forms_of, refilled
 from swf_temporal.http.console.instances import shown
@@ -196,7 +196,8 @@ PAGES: Final[dict[tuple[str, str], Page]] = {
     ("POST", "/console/instances/{id}/send"): Page(send, Operation.TASKS),
     ("GET", "/console/instances/{id}/retry"): Page(show_plan, Operation.RERUN),
     ("POST", "/console/instances/{id}/retry"): Page(retry, Operation.RERUN),
-    ("POST", "/console/instances/{id}/{action}"): Page(instances.act, Operation.END),
+    ("GET", "/console/instances/{id}/{action}"): Page(actions.show_action, Operation.END),
+    ("POST", "/console/instances/{id}/{action}"): Page(actions.act, Operation.END),
     ("GET", "/console/tasks"): Page(list_tasks, Operation.TASKS),
 }
 """The pages for people who have logged in, by method and path."""

@@ -16,7 +16,7 @@ from swf_temporal.base.client_errors import InstanceNotFoundError, RunEnded
 from swf_temporal.base.errors import PayloadUnavailable, SwfError, UsageError
 from swf_temporal.http.console.forms import Awaited, awaited_of
 from swf_temporal.http.console.pages import shown_json, shown_payload
-from swf_temporal.http.console.visits import Visit, redirect
+from swf_temporal.http.console.visits import Visit
 from swf_temporal.http.gateway.instances import TenantInstance, instance_of
 from swf_temporal.http.gateway.refusals import Refused, refusal_of
 from swf_temporal.operations.client import Client
@@ -33,9 +33,7 @@ from swf_temporal.operations.listing import PAUSED, STATUSES, filter_of, is_open
 from swf_temporal.operations.rerunning import RETRIED
 from swf_temporal.settings.http import Operation
 from swf_temporal.temporal.client import Handle, query, result
-from swf_temporal.temporal.client_errors import has_ended
 from swf_temporal.temporal.continuing import entry_to_json
-from swf_temporal.temporal.pausing import pause, resume
 
 _PAGE: Final = 50
 MAX_RUNS: Final = 50
@@ -263,35 +261,6 @@ async def _input_of(client: Client, row: WorkflowExecutionDescription) -> str | 
         return shown_payload(raw[0].payload, converter) if raw else shown_json(None)
     except (RPCError, PayloadUnavailable, ValueError, RuntimeError):
         return None
-
-
-async def act(visit: Visit) -> Response:
-    """Carry out an action on an instance: cancel, terminate, pause or resume."""
-    given, found = await visit.form(), await _instance(visit)
-    what = str(visit.asked.request.path_params["action"])
-    reason = given.get("reason", "").strip() or None
-    try:
-        await _act(visit, found, what, reason)
-    except UsageError as error:
-        return await shown(visit, found, refusal_of(error))
-    return redirect(f"{visit.asked.request.url.path.rpartition('/')[0]}?done={what}")
-
-
-async def _act(visit: Visit, found: TenantInstance, what: str, reason: str | None) -> None:
-    client, instance = visit.asked.client.temporal, found.instance
-    if not is_open(found.status):
-        raise has_ended(instance.id)
-    match what:
-        case "cancel":
-            await instance.cancel()
-        case "terminate":
-            await instance.terminate(reason)
-        case "pause":
-            await pause(client, instance.id, reason)
-        case "resume":
-            await resume(client, instance.id, reason)
-        case _:
-            raise Refused(404, "unknown-path", f"there is no action {what!r}")
 
 
 async def _instance(visit: Visit) -> TenantInstance:

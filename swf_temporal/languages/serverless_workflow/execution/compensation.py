@@ -37,6 +37,11 @@ class CompensationLog:
         """The state to undo next."""
         return self._paths[-1]
 
+    @property
+    def in_order(self) -> list[str]:
+        """The states in the order in which they are undone."""
+        return self._paths[::-1]
+
     def add(self, path: str) -> None:
         """Add a completed state."""
         self._paths.append(path)

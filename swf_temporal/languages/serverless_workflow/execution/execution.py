@@ -29,6 +29,7 @@ from swf_temporal.languages.serverless_workflow.execution.frames import (
     StateFrame,
     WalkFrame,
 )
+from swf_temporal.languages.serverless_workflow.execution.functions import truth_of
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.parameters import for_run
 from swf_temporal.languages.serverless_workflow.execution.program import Program, Scope
@@ -98,6 +99,12 @@ class Execution:
     def abandon(self) -> None:
         """Disable compensation: ending a run that only waits is not a cancellation."""
         self.compensation.clear()
+
+    @property
+    def compensated_on_cancel(self) -> Sequence[str]:
+        """The completed states that can be undone, if its metadata asks for that."""
+        is_asked = truth_of(self.program.workflow.metadata.get("compensateOnCancel")) is True
+        return self.compensation.in_order if is_asked else ()
 
     @property
     def is_cancelled(self) -> bool:

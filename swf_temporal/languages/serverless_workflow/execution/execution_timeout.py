@@ -14,7 +14,6 @@ from swf_temporal.languages.serverless_workflow.execution.frames import (
     WalkFrame,
     forget_calls,
 )
-from swf_temporal.languages.serverless_workflow.execution.functions import truth_of
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import Terminated
 from swf_temporal.languages.serverless_workflow.model.states import ContinueAs, EventState
@@ -55,7 +54,7 @@ async def run_in_time(execution: "Execution") -> Completed | ContinuedAs:
                 await execution.run.leave(outcome)
         except asyncio.CancelledError:
             current = asyncio.current_task()
-            if current is None or not _undoes_when_cancelled(execution):
+            if current is None or not execution.compensated_on_cancel:
                 raise
             current.uncancel()
             _release_events(execution)
@@ -64,11 +63,6 @@ async def run_in_time(execution: "Execution") -> Completed | ContinuedAs:
         frame.cancelled = _interrupted_compensation(execution) or CompensationFrame()
     await compensate(execution.latest_data, frame.cancelled, _lane(execution))
     raise asyncio.CancelledError
-
-
-def _undoes_when_cancelled(execution: "Execution") -> bool:
-    asked = execution.program.workflow.metadata.get("compensateOnCancel")
-    return truth_of(asked) is True and bool(execution.compensation)
 
 
 def _interrupted_compensation(execution: "Execution") -> CompensationFrame | None:

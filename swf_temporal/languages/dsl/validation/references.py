@@ -9,6 +9,7 @@ from swf_temporal.languages.dsl.model.parts import Authentication, Credentials
 from swf_temporal.languages.dsl.model.workflow import (
     BUILT_IN,
     CallFunction,
+    NamedCase,
     NamedTask,
     RaiseTask,
     SwitchTask,
@@ -29,13 +30,15 @@ def check_references(walk: Walk, report: Report, missing: Iterable[str]) -> None
     workflow, places = walk.workflow, walk.places
     names = {place.name for place in places if place.kind is not Kind.FUNCTIONS}
     for place in places:
+        if isinstance(place.task, SwitchTask):
+            _duplicates("cases", "switch", place.task.switch, report)
         _targets(place, names, report)
         _components(place, workflow, report, set(missing))
     _timeout("the workflow", workflow, workflow, report)
     for owner, component in components_in(workflow):
         _authentications(owner, component, workflow, report)
     for one in walk.lists:
-        _duplicates(one.tasks, report)
+        _duplicates("tasks", "list", one.tasks, report)
         if one.kind is Kind.LIST:
             _unreachable(one.tasks, report)
 
@@ -74,11 +77,11 @@ def _targets(place: Place, names: set[str], report: Report) -> None:
             report.error("transition-target", message, where, hint)
 
 
-def _duplicates(tasks: Sequence[NamedTask], report: Report) -> None:
+def _duplicates(what: str, where: str, named: Sequence[NamedTask | NamedCase], report: Report) -> None:
     seen: set[str] = set()
-    for one in tasks:
+    for one in named:
         if one.name in seen:
-            message = f"there are several tasks named {one.name!r} in one list"
+            message = f"there are several {what} named {one.name!r} in one {where}"
             report.error("duplicate-name", message, one.where.position, "rename one of them")
         seen.add(one.name)
 

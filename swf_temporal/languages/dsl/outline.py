@@ -13,6 +13,7 @@ from swf_temporal.languages.dsl.model.parts import EventStrategy
 from swf_temporal.languages.dsl.model.workflow import (
     BUILT_IN,
     CallFunction,
+    CallHttp,
     EmitTask,
     ForkTask,
     ForTask,
@@ -122,6 +123,10 @@ def _work(name: str, task: TaskBase, functions: Collection[str]) -> Iterator[Wor
             yield Work(text=f"runs function {task.call}", also=also)
         case CallFunction():
             yield Work(calls=name, also=also)
+        case CallHttp():
+            given = task.with_
+            uri = given.endpoint if isinstance(given.endpoint, str) else given.endpoint.uri
+            yield Work(calls=name, also=(f"{given.method.upper()} {in_a_line(uri)}", *also))
         case TaskBase() if getattr(task, "call", None) in BUILT_IN:
             yield Work(calls=name, also=also)
         case RunTask() if task.run.workflow is not None:

@@ -96,6 +96,7 @@ lock: $(VENV)/.dev  ## write the versions and hashes of what the image and the a
 
 digests: $(VENV)/.dev  ## write the digests of the images that are deployed and built upon, as registries tell them to Docker
 	@$(BIN)/python -m release.images
+	@$(BIN)/python -m tests.docs.chart_page
 
 release: package  ## make the package, and tell what a person still does to publish it
 	@$(BIN)/python -m release

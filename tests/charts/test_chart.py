@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +17,18 @@ import yaml
 from release.building import ROOT, version
 from swf_temporal.cli.main import app
 from swf_temporal.languages.loading import check
+from swf_temporal.sdk import asgi_server
 from swf_temporal.settings.events import EventSettings
 from swf_temporal.settings.http import GatewaySettings
+from swf_temporal.settings.worker import WorkerSettings
+from tests.docs.chart_page import README, written
 from tests.docs.pages import blocks_of
 
 CHART = ROOT / "charts" / "swf-temporal"
 VALUES = sorted((CHART / "ci").glob("*.yaml"))
 KUBERNETES = "1.34"
 HELM = shutil.which("helm", path=str(Path(sys.executable).parent)) or shutil.which("helm")
-OF_OTHERS = {"keda.sh/v1alpha1", "temporal.io/v1alpha1"}
+OF_OTHERS = {"keda.sh/v1alpha1", "temporal.io/v1alpha1", "monitoring.coreos.com/v1"}
 """What other controllers define: Kubernetes has no schema for it."""
 
 pytestmark = pytest.mark.skipif(HELM is None, reason="NOT TRIED: there is no helm")
@@ -44,8 +48,9 @@ def rendered(*arguments: str | Path) -> list[dict[str, Any]]:
 
 
 def refusal(*settings: str) -> str:
-    """Return what helm says of values that are refused; each is `key=value`."""
-    done = helm("template", "shop", CHART, *(word for each in settings for word in ("--set", each)))
+    """Return what helm says of values that are refused; each is `key=value`, with JSON as the value if it has any."""
+    words = (("--set-json" if re.search(r"=[\[{\"]", each) else "--set", each) for each in settings)
+    done = helm("template", "shop", CHART, *(word for each in words for word in each))
     assert done.returncode != 0
     return done.stderr
 
@@ -67,6 +72,12 @@ def pods(manifests: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     for one in manifests:
         if one["kind"] in {"Deployment", "WorkerDeployment"}:
             yield one["spec"]["template"]["spec"]
+
+
+def all_pods(manifests: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the spec of the pods of each workload, and of the one that tests them."""
+    yield from pods(manifests)
+    yield from (one["spec"] for one in manifests if one["kind"] == "Pod")
 
 
 @pytest.mark.parametrize("values", VALUES, ids=lambda file: file.name)
@@ -102,7 +113,7 @@ def test_containers_give_arguments_that_commands_take(manifests: list[dict[str, 
 
 def test_pods_have_no_rights(manifests: list[dict[str, Any]]) -> None:
     """Every pod works as a user, writes nothing but temporary files, and is not known to Kubernetes."""
-    for pod in pods(manifests):
+    for pod in all_pods(manifests):
         assert pod["automountServiceAccountToken"] is False
         assert pod["securityContext"]["runAsNonRoot"] is True
         for container in [*pod["containers"], *pod.get("initContainers", [])]:
@@ -111,6 +122,14 @@ def test_pods_have_no_rights(manifests: list[dict[str, Any]]) -> None:
                 "readOnlyRootFilesystem": True,
                 "capabilities": {"drop": ["ALL"]},
             }
+
+
+def test_every_container_says_what_it_needs(manifests: list[dict[str, Any]]) -> None:
+    """It has requests of CPU and memory, and a limit of memory: a quota of a namespace may ask for them."""
+    for pod in all_pods(manifests):
+        for container in [*pod["containers"], *pod.get("initContainers", [])]:
+            assert {*container["resources"]["requests"]} == {"cpu", "memory"}, container["name"]
+            assert "memory" in container["resources"]["limits"], container["name"]
 
 
 def test_pods_are_looked_after(manifests: list[dict[str, Any]]) -> None:
@@ -144,6 +163,9 @@ def test_configuration_and_definitions_arrive(tmp_path: Path) -> None:
     for pod in pods(manifests):
         [container] = pod["containers"]
         mounts = {mount["name"]: mount["mountPath"] for mount in container["volumeMounts"]}
+        assert {mount: mounts.pop(mount) for mount in ("authorities", "scratch") if mount in mounts} == (
+            {"authorities": "/authorities"} | ({"scratch": "/scratch"} if container["name"] == "worker" else {})
+        )
         assert mounts == {"tmp": "/tmp", "definitions": "/definitions", "config": "/config", "tls": "/tls"}  # noqa: S108
         assert container["workingDir"] == "/definitions"
         assert {"name": "SWF_CONFIG", "value": "/config/swf.yaml"} in container["env"]
@@ -151,12 +173,15 @@ def test_configuration_and_definitions_arrive(tmp_path: Path) -> None:
 
 
 def test_the_values_of_the_page_are_taken(tmp_path: Path) -> None:
-    """The page's example renders workers with what it says."""
-    [block] = [block for block in blocks_of("docs/kubernetes.md") if block.language == "yaml"]
-    file = tmp_path / "values.yaml"
-    file.write_text(block.text, encoding="utf-8")
-    worker = named(rendered("--values", file), "Deployment", "-worker")
-    assert worker["spec"]["replicas"] == yaml.safe_load(block.text)["worker"]["replicas"]
+    """The page's examples render workers and an Ingress with what they say."""
+    blocks = [block for block in blocks_of("docs/kubernetes.md") if block.language == "yaml"]
+    files = [tmp_path / f"{number}.yaml" for number, _ in enumerate(blocks)]
+    for file, block in zip(files, blocks, strict=True):
+        file.write_text(block.text, encoding="utf-8")
+    values = [word for file in files for word in ("--values", file)]
+    manifests = rendered(*values, "--set", "config.gateway.unauthenticated=true")
+    assert named(manifests, "Deployment", "-worker")["spec"]["replicas"] == 3
+    assert named(manifests, "Ingress", "-gateway")["spec"]["rules"][0]["host"] == "workflows.example.com"
 
 
 def test_an_image_has_a_registry_and_perhaps_a_digest() -> None:
@@ -229,29 +254,226 @@ def test_the_worker_controller_starts_workers() -> None:
 
 ADDITIONAL = "(?i:additional propert(?:y|ies))"
 """How Helm 3 and 4 begin to tell of a value that is not known."""
+HPA, KEDA, CONTROLLED = "worker.scaling.type=hpa", "worker.scaling.type=keda", "workerController.enabled=true"
+GATEWAY = ("gateway.enabled=true", "config.gateway.unauthenticated=true")
+INGRESS = (*GATEWAY, "gateway.ingress.enabled=true", 'gateway.ingress.hosts=["a.example.com"]')
+MONITORED = "metrics.serviceMonitor.enabled=true"
+
+REFUSED: dict[str, tuple[str, ...]] = {
+    # what the schema refuses
+    "image[./]repository'?:? (?i:does not match pattern)": ("image.repository=swf-temporal",),
+    rf"{ADDITIONAL} '?replica'?": ("worker.replica=3",),
+    rf"{ADDITIONAL} '?searchAttributes'?": ("gateway.searchAttributes=true",),
+    "must be one of.*none.*hpa.*keda": ("worker.scaling.type=cpu",),
+    "fullnameOverride'?:? (?i:does not match pattern)": ("fullnameOverride=Shop_1",),
+    r"(?s)runAsUser.*(?:>=|greater than or equal to) 1": ("runAsUser=0",),
+    r"(?s)metrics[./]port.*(?:<=|less than or equal to) 65,?535": ("metrics.port=70000",),
+    r"definitions[./]files": ('definitions.files={"a/b.yaml": "id: b"}',),
+    # what contradicts itself
+    "temporal.address: the host and port of the Temporal server": (),
+    "image.repository: the image, with its registry": (),
+    "worker.enabled: nothing is deployed": ("worker.enabled=false",),
+    "temporal.tls.authority: the ca.crt is in a Secret": ("temporal.tls.authority=true",),
+    "serviceAccount.annotations: they are those": (
+        "serviceAccount.create=false", 'serviceAccount.annotations={"role": "a"}',
+    ),
+    "definitions: they come from one of files": ("definitions.configMap=a", "definitions.persistentVolumeClaim=b"),
+    "definitions.git.ref: name a commit, a tag or a branch": ("definitions.git.repository=https://example.com/a",),
+    "definitions.git.repository: without it": ("definitions.git.ref=v1",),
+    "metrics.port: 8080 is the port of the health checks": ("metrics.port=8080",),
+    "metrics.serviceMonitor.enabled: there are no metrics": (MONITORED, "metrics.enabled=false"),
+    "metrics.prometheusRule.enabled: there are no metrics": (
+        "metrics.prometheusRule.enabled=true", "metrics.enabled=false",
+    ),
+    "metrics.serviceMonitor.scrapeTimeout: 1m30s is longer than the interval, 60s": (
+        MONITORED, "metrics.serviceMonitor.interval=60s", "metrics.serviceMonitor.scrapeTimeout=1m30s",
+    ),
+    "networkPolicy.enabled: it is false": (
+        "networkPolicy.enabled=false", 'networkPolicy.clients=[{"podSelector": {}}]',
+    ),
+    "env: SWF_HEALTH_PORT is set by the chart": ('worker.env=[{"name": "SWF_HEALTH_PORT", "value": "1"}]',),
+    "env: SWF_CONFIG is set by the chart: config is": (
+        "config.strict=true", 'env=[{"name": "SWF_CONFIG", "value": "a"}]',
+    ),
+    "env: TEMPORAL_API_KEY is set by the chart": (
+        "temporal.apiKeySecret.name=a", 'env=[{"name": "TEMPORAL_API_KEY", "value": "a"}]',
+    ),
+    "worker.args: --task-queue is set by the chart: set temporal.taskQueue": ('worker.args=["--task-queue=a"]',),
+    "gateway.args: --tls-cert is set by the chart: the health checks": (*GATEWAY, 'gateway.args=["--tls-cert", "a"]'),
+    "config.worker.healthPort: the chart sets it": ("config.worker.healthPort=9000",),
+    "config.worker.metrics: the chart sets it": ("config.worker.metrics=9000",),
+    "config.gateway.taskQueue: it is a, and temporal.taskQueue is swf": ("config.gateway.taskQueue=a",),
+    "config.worker.containerEndpoint: port 9090 is taken": ("config.worker.containerEndpoint=0.0.0.0:9090",),
+    "config.gateway: a gateway that others can reach needs tenants": ("gateway.enabled=true",),
+    "gateway.ingress.enabled: there is no gateway": ("gateway.ingress.enabled=true",),
+    "gateway.ingress.hosts: name the hosts": (*INGRESS, "gateway.ingress.hosts=[]"),
+    "gateway.ingress.tls: b.example.com is none of": (
+        *INGRESS, 'gateway.ingress.tls=[{"secretName": "b", "hosts": ["b.example.com"]}]',
+    ),
+    "config.events.consumers: a consumer needs to know": ("consumer.enabled=true",),
+    "workerController.enabled: there are no workers": (CONTROLLED, "worker.enabled=false", *GATEWAY),
+    "scaled by a WorkerResourceTemplate": (CONTROLLED, HPA),
+    "workerController.rollout.steps: a progressive": (CONTROLLED, "workerController.rollout.steps=[]"),
+    "workerController.connection: workerController.enabled is false": ("workerController.connection=a",),
+    "worker.scaling.minReplicas: 11 is more than maxReplicas, 10": (HPA, "worker.scaling.minReplicas=11"),
+    "worker.scaling.minReplicas: without a pod": (HPA, "worker.scaling.minReplicas=0"),
+    "worker.resources.requests.cpu: hpa needs it": (HPA, "worker.resources.requests.cpu=null"),
+    "gateway.scaling.type: keda scales workers": (*GATEWAY, "gateway.scaling.type=keda"),
+    "worker.scaling.authentication: name a TriggerAuthentication": (KEDA, "temporal.tls.secret=a"),
+    "worker.disruptionBudget: it has minAvailable or maxUnavailable": (
+        "worker.disruptionBudget.minAvailable=1", "worker.disruptionBudget.maxUnavailable=1",
+    ),
+    "worker.disruptionBudget.minAvailable: with 2 of 2 pods": ("worker.disruptionBudget.minAvailable=2",),
+    "worker.resources.requests.memory: 2Gi is more than the limit, 1Gi": ("worker.resources.requests.memory=2Gi",),
+    "worker.resources.requests.cpu: 500m is more than the limit, 0.2": ('worker.resources.limits={"cpu": "0.2"}',),
+    "worker.podLabels: app.kubernetes.io/name is a label by which": (
+        'worker.podLabels={"app.kubernetes.io/name": "a"}',
+    ),
+    "worker.volumes: config is a volume of the chart": ('worker.volumes=[{"name": "config", "emptyDir": {}}]',),
+    "worker.volumeMounts: there is no volume a": ('volumeMounts=[{"name": "a", "mountPath": "/a"}]',),
+    "worker.volumeMounts: /tmp/ is a folder of the chart": (
+        'volumes=[{"name": "a", "emptyDir": {}}]', 'volumeMounts=[{"name": "a", "mountPath": "/tmp/"}]',
+    ),
+    "worker.terminationGracePeriodSeconds: 30 is not more than the setting gracePeriod, 30 seconds": (
+        "worker.terminationGracePeriodSeconds=30",
+    ),
+    "worker.terminationGracePeriodSeconds: 60 is not more than the setting gracePeriod, 90 seconds": (
+        "config.worker.gracePeriod=PT1M30S",
+    ),
+    "worker.terminationGracePeriodSeconds: 60 is not more than the setting gracePeriod, 120 seconds": (
+        "config.worker.gracePeriod=10", 'env=[{"name": "SWF_GRACE_PERIOD", "value": "120"}]',
+    ),
+    "gateway.terminationGracePeriodSeconds: 5 is not more than": (*GATEWAY, "gateway.terminationGracePeriodSeconds=5"),
+}  # fmt: skip
+"""What is said of values, with the key to change, and the values."""
 
 
-@pytest.mark.parametrize(
-    ("settings", "told"),
-    [
-        ([], "temporal.address: the host and port of the Temporal server"),
-        ([], "image.repository: the image, with its registry"),
-        (["image.repository=swf-temporal"], "image[./]repository'?:? (?i:does not match pattern)"),
-        (["worker.replica=3"], rf"{ADDITIONAL} '?replica'?"),
-        (["gateway.searchAttributes=true"], rf"{ADDITIONAL} '?searchAttributes'?"),
-        (["gateway.enabled=true"], "config.gateway: a gateway that others can reach needs tenants"),
-        (["definitions.configMap=a", "definitions.persistentVolumeClaim=b"], "definitions come from one of files"),
-        (["definitions.git.repository=https://example.com/a"], "definitions.git.ref: name a commit, a tag or a branch"),
-        (["workerController.enabled=true", "worker.scaling.type=hpa"], "scaled by a WorkerResourceTemplate"),
-        (["consumer.enabled=true", "consumer.scaling.type=keda"], "consumer.scaling.type: keda scales workers"),
-        (["worker.scaling.type=cpu"], r"must be one of.*none.*hpa.*keda"),
-    ],
-)
-def test_values_that_cannot_be_meant_are_refused(settings: list[str], told: str) -> None:
-    """What would not work is refused before anything is deployed, with the key to change."""
+@pytest.mark.parametrize("told", REFUSED)
+def test_values_that_cannot_be_meant_are_refused(told: str) -> None:
+    """What would not work is refused before anything is deployed."""
     given = {"temporal.address": "temporal:7233", "image.repository": "registry.example.com/swf-temporal"}
     others = [f"{name}={value}" for name, value in given.items() if not told.startswith(name)]
-    assert re.search(told, refusal(*others, *settings))
+    assert re.search(told, refusal(*others, *REFUSED[told]))
+
+
+def test_all_contradictions_are_told_at_once() -> None:
+    told = refusal("worker.terminationGracePeriodSeconds=10", "metrics.port=8080")
+    for key in ("image.repository", "temporal.address", "worker.terminationGracePeriodSeconds", "metrics.port"):
+        assert f"\n{key}: " in told
+
+
+def test_the_grace_period_of_a_gateway_is_the_one_that_is_told() -> None:
+    assert asgi_server._GRACE == 5  # `templates/refused.yaml` says so, too
+
+
+def test_the_grace_period_of_a_worker_is_the_one_that_is_assumed() -> None:
+    assert WorkerSettings().grace_period == timedelta(seconds=30)
+
+
+def test_a_configuration_that_the_chart_does_not_know_is_not_judged() -> None:
+    """A file in a volume may have the tenants of a gateway."""
+    file = ("--set-json", 'env=[{"name": "SWF_CONFIG", "value": "/files/swf.yaml"}]')
+    values = ("--values", CHART / "ci" / "minimal-values.yaml", "--set", "gateway.enabled=true", *file)
+    assert named(rendered(*values), "Deployment", "-gateway")
+
+
+@pytest.mark.parametrize("period", ["10", "PT50S", "PT0.5M", "P0DT59S"])
+def test_a_shorter_grace_period_is_taken(period: str) -> None:
+    values = ("--values", CHART / "ci" / "minimal-values.yaml", "--set", f"config.worker.gracePeriod={period}")
+    assert named(rendered(*values), "Deployment", "-worker")
+
+
+def test_prometheus_finds_metrics_and_alerts() -> None:
+    """The ServiceMonitor finds the Service, which finds the pods; the alerts are those of the dashboard's folder."""
+    manifests = rendered("--values", CHART / "ci" / "everything-values.yaml")
+    service = named(manifests, "Service", "-metrics")
+    monitor = named(manifests, "ServiceMonitor")
+    assert monitor["metadata"]["labels"]["release"] == "prometheus"
+    assert monitor["spec"]["selector"]["matchLabels"].items() <= service["metadata"]["labels"].items()
+    [endpoint] = monitor["spec"]["endpoints"]
+    assert endpoint == {"port": "metrics", "honorLabels": True, "interval": "30s", "scrapeTimeout": "10s"}
+    [port] = service["spec"]["ports"]
+    assert (port["name"], service["spec"]["clusterIP"]) == ("metrics", "None")
+    for one in (one for one in manifests if one["kind"] == "Deployment"):
+        template = one["spec"]["template"]
+        assert service["spec"]["selector"].items() <= template["metadata"]["labels"].items()
+        assert port["targetPort"] in {each["name"] for each in template["spec"]["containers"][0]["ports"]}
+        assert "prometheus.io/scrape" not in template["metadata"]["annotations"]  # nothing is read twice
+    rules = named(manifests, "PrometheusRule")
+    assert rules["spec"] == yaml.safe_load((ROOT / "monitoring" / "alerts.yaml").read_text(encoding="utf-8"))
+    assert rules["metadata"]["labels"]["release"] == "prometheus"
+
+
+def test_a_packaged_chart_has_the_alerts(tmp_path: Path) -> None:
+    """They are outside of its folder, which has a link to them."""
+    subprocess.run([str(HELM), "package", CHART, "--destination", tmp_path], check=True, capture_output=True)
+    [package] = tmp_path.iterdir()
+    done = helm("template", "shop", package, "--values", CHART / "ci" / "everything-values.yaml")
+    rules = named([one for one in yaml.safe_load_all(done.stdout) if one], "PrometheusRule")
+    assert rules["spec"] == yaml.safe_load((ROOT / "monitoring" / "alerts.yaml").read_text(encoding="utf-8"))
+
+
+def test_an_ingress_leads_to_the_gateway() -> None:
+    manifests = rendered("--values", CHART / "ci" / "everything-values.yaml")
+    ingress, service = named(manifests, "Ingress"), named(manifests, "Service", "-gateway")
+    [rule] = ingress["spec"]["rules"]
+    [path] = rule["http"]["paths"]
+    assert path["backend"]["service"] == {"name": service["metadata"]["name"], "port": {"name": "http"}}
+    assert (rule["host"], ingress["spec"]["ingressClassName"]) == ("workflows.example.com", "nginx")
+    assert ingress["spec"]["tls"] == [{"secretName": "workflows-tls", "hosts": ["workflows.example.com"]}]
+    assert ingress["metadata"]["annotations"]["cert-manager.io/cluster-issuer"] == "letsencrypt"
+
+
+def test_a_platform_may_assign_the_users() -> None:
+    """Without a user there is neither a group; names begin as the value says, and labels find the pods all the same."""
+    manifests = rendered("--values", CHART / "ci" / "openshift-values.yaml")
+    for pod in all_pods(manifests):
+        assert pod["securityContext"] == {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+    assert {one["metadata"]["name"].split("-")[0] for one in manifests} == {"workflows"}
+    for pod in all_pods(rendered("--values", CHART / "ci" / "minimal-values.yaml")):
+        assert [pod["securityContext"][key] for key in ("runAsUser", "runAsGroup", "fsGroup")] == [10001] * 3
+
+
+def test_objects_and_pods_have_what_the_values_add() -> None:
+    """Names, labels, annotations, a priority, variables and volumes: to all, or to one part."""
+    manifests = rendered("--values", CHART / "ci" / "everything-values.yaml")
+    assert {one["metadata"]["name"].removeprefix("shop-workflows")[:1] for one in manifests} <= {"", "-"}
+    for one in manifests:
+        assert one["metadata"]["annotations"]["example.com/contact"] == "shop", one["kind"]
+        assert one["kind"] == "Pod" or one["metadata"]["labels"]["owner"] == "shop", one["kind"]
+    worker, gateway = (named(manifests, "Deployment", f"-{name}") for name in ("worker", "gateway"))
+    assert worker["metadata"]["annotations"]["example.com/reload"] == "true"
+    pod = worker["spec"]["template"]
+    assert pod["metadata"]["annotations"]["example.com/profile"] == "jq"
+    assert pod["metadata"]["labels"]["owner"] == "shop"
+    assert pod["spec"]["priorityClassName"] == "orders"
+    assert {"scratch", "authorities"} <= {volume["name"] for volume in pod["spec"]["volumes"]}
+    assert {"name": "SWF_MAX_ACTIVITIES", "value": "50"} in pod["spec"]["containers"][0]["env"]
+    assert "priorityClassName" not in gateway["spec"]["template"]["spec"]
+    assert named(manifests, "PodDisruptionBudget", "-worker")["spec"]["minAvailable"] == 2
+    assert named(manifests, "PodDisruptionBudget", "-gateway")["spec"]["maxUnavailable"] == 1
+
+
+def test_a_test_of_the_release_asks_the_server_and_the_gateway() -> None:
+    """`helm test` starts a pod that is let through to the gateway, and that finds the server as workers do."""
+    manifests = rendered("--values", CHART / "ci" / "everything-values.yaml")
+    pod = named(manifests, "Pod", "-test")
+    assert pod["metadata"]["annotations"]["helm.sh/hook"] == "test"
+    server, gateway = pod["spec"]["containers"]
+    name, *arguments = server["args"]
+    command = typer.main.get_command(app).get_command(None, name)  # type: ignore[attr-defined]
+    assert command.make_context(name, list(arguments))
+    [worker] = named(manifests, "Deployment", "-worker")["spec"]["template"]["spec"]["containers"]
+    of_server = [one for one in worker["env"] if one["name"].startswith("TEMPORAL_")]
+    assert [one for one in server["env"] if one["name"].startswith("TEMPORAL_")] == of_server != []
+    service = named(manifests, "Service", "-gateway")
+    url = f"http://{service['metadata']['name']}:{service['spec']['ports'][0]['port']}/readyz"
+    assert gateway["command"][-1] == url
+    clients = named(manifests, "NetworkPolicy", "-gateway")["spec"]["ingress"][0]["from"]
+    assert {"podSelector": {"matchLabels": pod["metadata"]["labels"]}} in clients
+    for policy in (one for one in manifests if one["kind"] in {"NetworkPolicy", "PodDisruptionBudget"}):
+        selector = policy["spec"].get("podSelector", policy["spec"].get("selector"))["matchLabels"]
+        assert not selector.items() <= pod["metadata"]["labels"].items()  # it is none of the parts
 
 
 def test_the_chart_has_the_version_of_the_package() -> None:
@@ -261,22 +483,32 @@ def test_the_chart_has_the_version_of_the_package() -> None:
 
 
 def test_every_value_is_checked() -> None:
-    """The schema names all values of the chart, and no other."""
+    """The schema names all values of the chart, and no other; each is explained."""
     schema = yaml.safe_load((CHART / "values.schema.json").read_text(encoding="utf-8"))
     values = yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))
 
-    def keys(of: dict[str, Any], place: str = "") -> Iterator[str]:
-        for key, value in of["properties"].items():
-            yield f"{place}{key}"
+    def compared(of: dict[str, Any], has: dict[str, Any], place: str) -> None:
+        for key, found in of["properties"].items():
+            value = schema["definitions"]["part"][found["$ref"].rpartition("/")[2]] if "$ref" in found else found
+            here = f"{place}.{key}"
+            if here in {".global", ".workerController.rollout.gate"} or place.endswith(".resources"):
+                continue
+            assert key in has, here
             if "properties" in value:
-                yield from keys(value, f"{place}{key}.")
+                compared(value, has[key], here)
+            else:
+                assert value["description"].endswith("."), here
+        assert has.keys() <= of["properties"].keys(), place
 
-    def written(of: dict[str, Any], place: str = "") -> Iterator[str]:
-        for key, value in of.items():
-            yield f"{place}{key}"
-            if isinstance(value, dict) and place.count(".") < 1:
-                yield from written(value, f"{place}{key}.")
+    compared(schema, values, "")
 
-    named = {key for key in keys(schema) if key != "global"}
-    assert {key for key in written(values) if re.sub(r"\.\w+$", "", key) in named} - named == set()
-    assert {key.split(".")[0] for key in named} == set(values)
+
+def test_the_readme_of_the_chart_is_current() -> None:
+    """`python -m tests.docs.chart_page` writes it."""
+    assert README.read_text(encoding="utf-8") == written()
+
+
+def test_what_the_readme_of_the_chart_links_to_is_there() -> None:
+    links = re.findall(r"\]\(([^)#]+)", README.read_text(encoding="utf-8"))
+    assert links
+    assert all((CHART / link).exists() for link in links)

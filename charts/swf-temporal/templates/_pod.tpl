@@ -4,27 +4,24 @@
 {{- $definitions := include "swf.definitions" .root }}
 {{- $git := $values.definitions.git }}
 {{- $isControlled := and (eq .name "worker") $values.workerController.enabled }}
+{{- $hasTls := and $values.temporal.tls.secret (not $isControlled) }}
+{{- $annotations := dict "checksum/config" (include (print .root.Template.BasePath "/configmaps.yaml") .root | sha256sum) }}
+{{- if and $values.metrics.enabled (not $values.metrics.serviceMonitor.enabled) }}
+{{- $annotations = merge $annotations (dict "prometheus.io/scrape" "true" "prometheus.io/port" (toString $values.metrics.port)) }}
+{{- end }}
 metadata:
   labels:
     {{- include "swf.selector" . | nindent 4 }}
-    {{- with .part.podLabels }}{{ toYaml . | nindent 4 }}{{ end }}
-  annotations:
-    checksum/config: {{ include (print .root.Template.BasePath "/configmaps.yaml") .root | sha256sum }}
-    {{- if $values.metrics.enabled }}
-    prometheus.io/scrape: "true"
-    prometheus.io/port: {{ $values.metrics.port | quote }}
-    {{- end }}
-    {{- with .part.podAnnotations }}{{ toYaml . | nindent 4 }}{{ end }}
+    {{- with merge dict .part.podLabels $values.labels }}{{ toYaml . | nindent 4 }}{{ end }}
+  annotations: {{ toYaml (merge dict .part.podAnnotations $annotations) | nindent 4 }}
 spec:
   serviceAccountName: {{ include "swf.account" .root }}
   automountServiceAccountToken: false
   terminationGracePeriodSeconds: {{ .part.terminationGracePeriodSeconds }}
-  securityContext:
-    runAsNonRoot: true
-    runAsUser: 10001
-    runAsGroup: 10001
-    fsGroup: 10001
-    seccompProfile: {type: RuntimeDefault}
+  {{- with .part.priorityClassName }}
+  priorityClassName: {{ . }}
+  {{- end }}
+  securityContext: {{ include "swf.user" .root | nindent 4 }}
   {{- with $values.image.pullSecrets }}
   imagePullSecrets: {{ toYaml . | nindent 4 }}
   {{- end }}
@@ -36,7 +33,7 @@ spec:
         - --one-time
         - --depth=1
         - --repo={{ $git.repository }}
-        - --ref={{ required "definitions.git.ref: name a commit, a tag or a branch" $git.ref }}
+        - --ref={{ $git.ref }}
         - --root=/definitions/git
         - --link=checkout
       env:
@@ -47,6 +44,7 @@ spec:
         - name: GITSYNC_PASSWORD
           valueFrom: {secretKeyRef: {name: {{ $git.secret }}, key: password}}
         {{- end }}
+      resources: {{ toYaml $git.resources | nindent 8 }}
       securityContext: {{ include "swf.unprivileged" . | nindent 8 }}
       volumeMounts:
         - {name: tmp, mountPath: /tmp}
@@ -79,27 +77,7 @@ spec:
         {{- end }}
       env:
         - {name: SWF_HEALTH_PORT, value: "8080"}
-        {{- if not $isControlled }}
-        - {name: TEMPORAL_ADDRESS, value: {{ required "temporal.address: the host and port of the Temporal server" $values.temporal.address | quote }}}
-        - {name: TEMPORAL_NAMESPACE, value: {{ $values.temporal.namespace | quote }}}
-        {{- if $values.temporal.apiKeySecret.name }}
-        - name: TEMPORAL_API_KEY
-          valueFrom: {secretKeyRef: {name: {{ $values.temporal.apiKeySecret.name }}, key: {{ $values.temporal.apiKeySecret.key }}}}
-        {{- end }}
-        {{- with $values.temporal.tls }}
-        {{- if .secret }}
-        - {name: TEMPORAL_TLS, value: "true"}
-        - {name: TEMPORAL_TLS_CLIENT_CERT_PATH, value: /tls/tls.crt}
-        - {name: TEMPORAL_TLS_CLIENT_KEY_PATH, value: /tls/tls.key}
-        {{- if .authority }}
-        - {name: TEMPORAL_TLS_SERVER_CA_CERT_PATH, value: /tls/ca.crt}
-        {{- end }}
-        {{- end }}
-        {{- if .serverName }}
-        - {name: TEMPORAL_TLS_SERVER_NAME, value: {{ .serverName }}}
-        {{- end }}
-        {{- end }}
-        {{- end }}
+        {{- if not $isControlled }}{{ include "swf.connection" .root | nindent 8 }}{{ end }}
         {{- if $values.config }}
         - {name: SWF_CONFIG, value: /config/swf.yaml}
         {{- end }}
@@ -135,9 +113,10 @@ spec:
         {{- if $values.config }}
         - {name: config, mountPath: /config, readOnly: true}
         {{- end }}
-        {{- if and $values.temporal.tls.secret (not $isControlled) }}
+        {{- if $hasTls }}
         - {name: tls, mountPath: /tls, readOnly: true}
         {{- end }}
+        {{- with concat $values.volumeMounts .part.volumeMounts }}{{ toYaml . | nindent 8 }}{{ end }}
   volumes:
     - {name: tmp, emptyDir: {}}
     {{- with $definitions }}
@@ -146,9 +125,10 @@ spec:
     {{- if $values.config }}
     - {name: config, configMap: {name: {{ include "swf.name" .root }}-config}}
     {{- end }}
-    {{- if and $values.temporal.tls.secret (not $isControlled) }}
+    {{- if $hasTls }}
     - {name: tls, secret: {secretName: {{ $values.temporal.tls.secret }}, defaultMode: 0440}}
     {{- end }}
+    {{- with concat $values.volumes .part.volumes }}{{ toYaml . | nindent 4 }}{{ end }}
   {{- range $key := list "nodeSelector" "tolerations" "affinity" "topologySpreadConstraints" }}
   {{- with index $.part $key }}
   {{ $key }}: {{ toYaml . | nindent 4 }}

@@ -114,7 +114,7 @@ def resume(asked: _Asked) -> None:
     _change(RESUME, asked)
 
 
-@spread("asked", _asked, but=["reason"])
+@spread("asked", _asked)
 def cancel(asked: _Asked) -> None:
     """Cancel instances.
 

@@ -212,11 +212,12 @@ def ask(request: Request, address: str | None, namespace: str | None, *, waits: 
 async def _asked(request: Request, address: str | None, namespace: str | None, *, waits: bool) -> int:
     with default_sigint():
         from swf_temporal.operations.client import Client
+        from swf_temporal.operations.identity import user_identity
         from swf_temporal.sdk.logs import be_quiet
         from swf_temporal.temporal.client_errors import refusals_as_usage_errors
         from swf_temporal.temporal.server_timeout import FOR_REQUESTS, ServerWatch
     be_quiet()
-    client = await Client.connect(address, namespace=namespace)
+    client = (await Client.connect(address, namespace=namespace)).acting_as(user_identity())
     with refusals_as_usage_errors():
         if waits:
             return await request(client)

@@ -125,8 +125,8 @@ async def for_each(
         await asyncio.wait(workers)
 
 
-async def _cancel(client: Client, workflow_id: str, _: str | None) -> None:
-    await client.instance(workflow_id).cancel()
+async def _cancel(client: Client, workflow_id: str, reason: str | None) -> None:
+    await client.instance(workflow_id).cancel(reason)
 
 
 async def _terminate(client: Client, workflow_id: str, reason: str | None) -> None:

@@ -1,6 +1,7 @@
 """A client: starts instances of definitions on a Temporal server, sends them events, reads their state and results."""
 
 import asyncio
+import copy
 import logging
 import os
 import shlex
@@ -29,6 +30,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import NotServed, UsageError
 from swf_temporal.base.files import ENDINGS
 from swf_temporal.operations.following import follow
+from swf_temporal.operations.identity import identity_of, reason_by, with_identity
 from swf_temporal.operations.instances import data_of, facts_of, trace_of
 from swf_temporal.operations.listing import STATUSES, filter_of, instances
 from swf_temporal.runtime.ids import DIGITS, why_reserved
@@ -244,12 +246,13 @@ class Instance:
         """
         return follow(self._client, self.id)
 
-    async def cancel(self) -> None:
+    async def cancel(self, reason: str | None = None) -> None:
         """Cancel the instance. Its definition may ask for compensation, which is still carried out.
 
         Raises InstanceNotFoundError if there is no such instance.
         """
-        await self._ask(self._handle.cancel())
+        check_kind("reason", reason, str)
+        await self._ask(self._handle.cancel(reason=reason_by(self._client.identity, reason) or ""))
 
     async def terminate(self, reason: str | None = None) -> None:
         """Terminate the instance at once: nothing more of its definition is carried out, and nothing compensated.
@@ -257,7 +260,7 @@ class Instance:
         Raises InstanceNotFoundError if there is no such instance.
         """
         check_kind("reason", reason, str)
-        await self._ask(self._handle.terminate(reason=reason))
+        await self._ask(self._handle.terminate(reason=reason_by(self._client.identity, reason)))
 
     async def _ask(self, request: Any) -> None:
         try:
@@ -286,7 +289,10 @@ class Client:
         self.mailbox_locks = WeakValueDictionary[str, Lock]()
         self.payloads: PayloadSettings | None = None
         """How payloads are encoded and stored, if this class made the connection."""
-        self._server: Server | None = None
+        self.identity: str | None = None
+        """Who its requests are made by, if that was said: see `acting_as`."""
+        self._servers: list[Server] = []
+        """The server, once it was looked at; shared by all who act by this client, like the rest here."""
         self._looked_at: dict[str | tuple[str, str], float] = {}
         """When it was last checked that a task queue, or a definition on one, is served."""
 
@@ -294,15 +300,28 @@ class Client:
     def of(cls, server: Server) -> Self:
         """Return a client of *server*, whose UI is known."""
         client = cls(traced(server.client))
-        client._server = server
+        client._servers.append(server)
         return client
+
+    def acting_as(self, identity: str) -> Self:
+        """Return this client, whose requests are made by *identity*: histories keep it with every change.
+
+            await client.acting_as("ann").instance("order-42").cancel("ordered twice")
+
+        At most 200 characters are kept. Without this, the SDK's identity counts: the process and its machine.
+        """
+        check_text("identity", identity, is_required=True)
+        found = copy.copy(self)
+        found.identity = identity_of(identity)
+        found.temporal = with_identity(self.temporal, found.identity)
+        return found
 
     @property
     def server(self) -> Server:
         """The server, and where its UI is."""
-        if self._server is None:
-            self._server = server_of(self.temporal)
-        return self._server
+        if not self._servers:
+            self._servers.append(server_of(self.temporal))
+        return self._servers[0]
 
     @property
     def address(self) -> str:

@@ -189,6 +189,10 @@ class SyncClient:
         """The task queue of the workers in this environment. Raises UsageError if their settings cannot be read."""
         return self._client.task_queue
 
+    def acting_as(self, identity: str) -> "SyncClient":
+        """Return this client, whose requests are made by *identity*: histories keep it with every change."""
+        return SyncClient(self._client.acting_as(identity), self._loop)
+
     def instance(self, workflow_id: str) -> SyncInstance:
         """Return the instance with the id *workflow_id*, without checking that it exists."""
         return SyncInstance(self._client.instance(workflow_id), self._loop)

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from swf_temporal.base.errors import UsageError
+from swf_temporal.operations.identity import user_identity
 from swf_temporal.temporal.connected_server import Server, is_free, server_of
 from swf_temporal.temporal.connecting import configured, connect
 from swf_temporal.temporal.constants import DEFAULT_PORT
@@ -138,7 +139,7 @@ async def started(order: Order, address: str | None = None, namespace: str | Non
     """
     first, *others = order.workflows
     async with some_server(address, namespace, order.payloads) as (server, is_own):
-        client = Client.of(server)
+        client = Client.of(server).acting_as(user_identity())
         # Only its definitions are served: more calls are allowed than on a worker, and any client may find the queue.
         settings = WorkerSettings(
             task_queue=f"swf-run-{uuid4().hex[:12]}", known_definitions_only=True, grace_period=timedelta()

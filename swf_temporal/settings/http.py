@@ -9,7 +9,15 @@ from pathlib import Path
 from typing import Annotated, ClassVar, Final, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_validator,
+)
 
 from swf_temporal.base.errors import UsageError
 from swf_temporal.base.files import why_unreadable
@@ -52,6 +60,26 @@ def _jwks(value: object) -> str:
     if not is_url(text, {"https"}) and not (is_url(text, {"http"}) and urlsplit(text).hostname in LOOPBACK):
         raise ValueError("it must be an https URL")
     return text
+
+
+class ApiKey(str):
+    """A secret that clients send, with the name of the variable or file that holds it."""
+
+    __slots__ = ("name",)
+    name: str
+
+
+def name_of_key(key: str) -> str:
+    """Return the name of the variable or file that holds *key*; empty if a program has given it."""
+    return key.name if isinstance(key, ApiKey) else ""
+
+
+def _api_key(value: object, handler: ValidatorFunctionWrapHandler, info: ValidationInfo) -> str:
+    if isinstance(value, ApiKey) or reading(info) is None:
+        return value if isinstance(value, ApiKey) else str(handler(value))
+    key = ApiKey(_token(handler(value), info))
+    key.name = Path(str(value).strip().partition(":")[2]).name
+    return key
 
 
 def _token(value: object, info: ValidationInfo) -> str:
@@ -157,7 +185,7 @@ class Tenant(Section):
     """A group of clients, and the workflows and limits that they have."""
 
     name: str = argument("-")
-    keys: tuple[_Token, ...] = Field((), repr=False)
+    keys: tuple[Annotated[str, WrapValidator(_api_key)], ...] = Field((), repr=False)
     """Its API keys."""
     claims: Mapping[str, str] = Field(default_factory=dict)
     """The claims by which a JWT belongs to it."""

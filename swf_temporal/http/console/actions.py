@@ -36,12 +36,11 @@ class Action:
     """What happens to a sub-workflow that is waited for."""
     to_detached: str
     """What happens to a sub-workflow that nobody waits for, and that ends with the instance."""
-    takes_reason: bool = True
     is_final: bool = False
 
 
-async def _cancel(_: Visit, found: TenantInstance, __: str | None) -> None:
-    await found.instance.cancel()
+async def _cancel(_: Visit, found: TenantInstance, reason: str | None) -> None:
+    await found.instance.cancel(reason)
 
 
 async def _terminate(_: Visit, found: TenantInstance, reason: str | None) -> None:
@@ -62,8 +61,7 @@ ACTIONS: Final = {
     "pause": Action("Pause", _pause, "finishes; its result is taken up on resuming", "is not paused", _GOES_ON),
     "resume": Action("Resume", _resume, _GOES_ON, _GOES_ON, _GOES_ON),
     "cancel": Action(
-        *("Cancel", _cancel, _DROPPED, "is cancelled, too, and ends first", "is terminated when the instance ends"),
-        takes_reason=False,  # the server keeps none
+        *("Cancel", _cancel, _DROPPED, "is cancelled, too, and ends first", "is terminated when the instance ends")
     ),
     "terminate": Action(
         *("Terminate", _terminate, _DROPPED, "is asked to cancel", "is terminated, too"), is_final=True

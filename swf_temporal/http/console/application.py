@@ -24,7 +24,7 @@ from swf_temporal.http.console.watching import WatchedInstance, Watching
 from swf_temporal.http.gateway.authentication import refuse_operation
 from swf_temporal.http.gateway.instances import TenantInstance, instance_of, tasks_for
 from swf_temporal.http.gateway.refusals import Refused, refusal_of
-from swf_temporal.http.gateway.requests import PATIENCE, RequestContext
+from swf_temporal.http.gateway.requests import PATIENCE, RequestContext, log_change
 from swf_temporal.operations.instances import facts_of
 from swf_temporal.operations.listing import is_open
 from swf_temporal.operations.rerunning import plan_retry
@@ -263,6 +263,7 @@ class Console:
             with refusals_as_usage_errors():
                 async with asyncio.timeout(PATIENCE):
                     response = await visited.show(visit)
+            log_change(visit.asked, response)
             if is_new:  # there is no login
                 session.keep(request, response)
             return response

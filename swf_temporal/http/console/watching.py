@@ -97,7 +97,7 @@ class Watching:
     def __init__(self, settings: GatewaySettings) -> None:
         self._settings = settings
         self._by_tenant = Counter[str]()
-        self._instances: dict[tuple[int, str], WatchedInstance] = {}
+        self._instances: dict[tuple[str, str], WatchedInstance] = {}
 
     def count(self, tenant: Tenant, request: RequestUnderWay) -> None:
         """Count a viewer until *request* ends. Raises Refused if there are too many."""
@@ -111,7 +111,7 @@ class Watching:
 
     def watch(self, client: Client, found: TenantInstance, request: RequestUnderWay) -> WatchedInstance:
         """Return an instance that is polled until *request* ends."""
-        key = id(client), found.instance.id
+        key = client.namespace, found.instance.id
         watched = self._instances.get(key)
         if watched is None or watched.looking.done():
             watched = self._instances[key] = WatchedInstance(client, found)
@@ -119,7 +119,7 @@ class Watching:
         request.left.callback(self._leave, key, watched)
         return watched
 
-    def _leave(self, key: tuple[int, str], watched: WatchedInstance) -> None:
+    def _leave(self, key: tuple[str, str], watched: WatchedInstance) -> None:
         watched.watchers -= 1
         if not watched.watchers:
             watched.looking.cancel()

@@ -23,14 +23,21 @@ from swf_temporal.http.gateway.authentication import Authentication, refuse_oper
 from swf_temporal.http.gateway.endpoints import ENDPOINTS, SONATAFLOW, Endpoint
 from swf_temporal.http.gateway.openapi import description_of
 from swf_temporal.http.gateway.refusals import Refused, refusal_of
-from swf_temporal.http.gateway.requests import PATIENCE, Metrics, RequestContext, TenantCatalogue, TenantLimits
+from swf_temporal.http.gateway.requests import (
+    PATIENCE,
+    Metrics,
+    RequestContext,
+    TenantCatalogue,
+    TenantLimits,
+    log_change,
+)
 from swf_temporal.http.requests import foreign_host, foreign_page
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.operations.client import Client
 from swf_temporal.operations.event_sending import latest_of
 from swf_temporal.sdk.http_connections import UNDER_WAY
 from swf_temporal.sdk.logs import in_one_line
-from swf_temporal.settings.http import LOOPBACK, GatewaySettings
+from swf_temporal.settings.http import LOOPBACK, GatewaySettings, Operation
 from swf_temporal.temporal.client_errors import refusals_as_usage_errors
 from swf_temporal.temporal.metrics import meter_of
 from swf_temporal.temporal.server_timeout import answers
@@ -226,11 +233,14 @@ class Gateway:
             waiting = asked.seconds_to_wait(always=endpoint.always_waits)
             patience = None if endpoint.takes_events else PATIENCE + waiting
             async with asyncio.timeout(patience):
-                return await endpoint.work(asked)
+                response = await endpoint.work(asked)
+        if endpoint.permits not in (None, Operation.READ):
+            log_change(asked, response)
+        return response
 
     async def _asked(self, request: Request, token: str | None = None) -> RequestContext:
         try:
-            tenant, identity = await self._authentication.caller_of(request, token)
+            tenant, name, identity = await self._authentication.caller_of(request, token)
         except Refused as refusal:
             if refusal.status in (401, 403):
                 await self._limits.count_stranger()
@@ -239,8 +249,8 @@ class Gateway:
             request.scope[UNDER_WAY].admit(tenant.name)
         await self._limits.count_request(tenant)
         catalogue = TenantCatalogue(self._catalogue, tenant)
-        client = self._clients[tenant.namespace]
-        return RequestContext(request, tenant, client, catalogue, self._settings, self._limits, self._metrics, identity)
+        client = self._clients[tenant.namespace].acting_as(identity)
+        return RequestContext(request, tenant, client, catalogue, self._settings, self._limits, self._metrics, name)
 
     def _refuse_pages(self, request: Request) -> None:
         """Refuse web pages of other origins and, without authentication, unknown host names for this machine."""

@@ -2,14 +2,17 @@
 
 import hashlib
 import logging
+import socket
 from collections.abc import Mapping
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from starlette.requests import Request
 
 from swf_temporal.http.authentication import JwtVerifier, KeysUnavailableError, NotAuthenticatedError, bearer_token
 from swf_temporal.http.gateway.refusals import Refused, unavailable
-from swf_temporal.settings.http import EVERYONE, GatewaySettings, Operation, Tenant
+from swf_temporal.operations.identity import identity_of
+from swf_temporal.settings.http import EVERYONE, GatewaySettings, Operation, Tenant, name_of_key
 
 _log = logging.getLogger("swf")
 
@@ -23,6 +26,11 @@ class Caller(NamedTuple):
     tenant: Tenant
     name: str | None
     """The subject of the token, or the tenant of the key; None without authentication."""
+    identity: str
+    """Who the histories of instances say that it is: `TENANT/SUBJECT` of a token, `TENANT:NAME` of an API key."""
+
+
+_ANYONE = Caller(EVERYONE, None, identity_of(f"unauthenticated@{socket.gethostname()}"))
 
 
 class Authentication:
@@ -31,7 +39,8 @@ class Authentication:
     def __init__(self, settings: GatewaySettings) -> None:
         self._settings = settings
         # Looked up by hash, so that the time of a look-up reveals nothing about the keys.
-        self._by_key = {_hashed(key): tenant for tenant in settings.tenants.values() for key in tenant.keys}
+        tenants = settings.tenants.values()
+        self._by_key = {_hashed(key): _of_key(tenant, key) for tenant in tenants for key in tenant.keys}
         self._jwts = None if settings.jwks is None else JwtVerifier(settings)
 
     async def caller_of(self, request: Request, token: str | None = None) -> Caller:
@@ -40,13 +49,13 @@ class Authentication:
         Raises Refused: 401 without a valid key, 403 if the key belongs to no tenant, 503 if it cannot be verified.
         """
         if self._settings.is_open:
-            return Caller(EVERYONE, None)
+            return _ANYONE
         try:
             if token is None:
                 token = request.headers.get(API_KEY) or bearer_token(request)
-            tenant = self._by_key.get(_hashed(token))
-            if tenant is not None:
-                return Caller(tenant, tenant.name)
+            known = self._by_key.get(_hashed(token))
+            if known is not None:
+                return known
             claims = await self._claims_of(token)
         except NotAuthenticatedError as error:
             hint = "send an API key as Authorization: Bearer KEY, or as X-API-Key"
@@ -64,12 +73,22 @@ class Authentication:
                 "the token does not belong to a tenant of this gateway",
                 "see gateway › tenants › claims",
             )
-        return Caller(found, str(claims.get("sub") or found.name))
+        subject = str(claims.get("sub") or "")
+        return Caller(found, subject or found.name, _identity(found, "/", subject))
 
     async def _claims_of(self, token: str) -> Mapping[str, Any]:
         if self._jwts is None:
             raise NotAuthenticatedError("this is not an API key of this gateway")
         return await self._jwts.claims_of(token)
+
+
+def _of_key(tenant: Tenant, key: str) -> Caller:
+    return Caller(tenant, tenant.name, _identity(tenant, ":", name_of_key(key)))
+
+
+def _identity(tenant: Tenant, mark: str, name: str) -> str:
+    """Return who has that *name* in *tenant*; the mark tells a subject from a key, whatever a token says."""
+    return identity_of(f"{quote(tenant.name, safe=' ')}{mark}{name}" if name else quote(tenant.name, safe=" "))
 
 
 def refuse_operation(tenant: Tenant, operation: Operation) -> None:

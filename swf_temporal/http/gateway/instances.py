@@ -126,7 +126,7 @@ async def _end(asked: RequestContext, how: str) -> Response:
     if not is_open(found.status):
         raise has_ended(found.instance.id)  # the server accepts such a request, and ignores it
     if how == "cancel":
-        await found.instance.cancel()
+        await found.instance.cancel(str(reason) if reason else None)
     else:
         await found.instance.terminate(str(reason) if reason else None)
     return JSONResponse(InstanceFacts(id=found.instance.id, definition=found.definition), 202)

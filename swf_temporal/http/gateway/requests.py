@@ -1,5 +1,6 @@
 """The context of a request: its tenant, permissions, parameters and body."""
 
+import logging
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from urllib.parse import unquote
 
 from aiolimiter import AsyncLimiter
 from starlette.requests import Request
+from starlette.responses import Response
 from temporalio.common import MetricMeter
 
 from swf_temporal.base.data import JSON
@@ -19,11 +21,14 @@ from swf_temporal.http.gateway.refusals import Refused
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
 from swf_temporal.operations.client import Client
+from swf_temporal.sdk.logs import in_one_line
 from swf_temporal.sdk.metrics import REQUESTS
 from swf_temporal.settings.forms import Rate
 from swf_temporal.settings.http import GatewaySettings, Tenant
 from swf_temporal.temporal import start_options
 from swf_temporal.text.bodies import content_type_of
+
+_log = logging.getLogger("swf")
 
 
 class TenantLimits:
@@ -149,7 +154,7 @@ class RequestContext:
     limits: TenantLimits
     metrics: Metrics
     identity: str | None
-    """The sender, if it is known."""
+    """The sender, if it is known, as its definitions see it. The client acts as who it is for histories."""
 
     @property
     def task_queue(self) -> str:
@@ -240,3 +245,11 @@ class RequestContext:
             found = next(filter(None, map(_PREFERENCE.match, given)), None)
             text = found[1] if found else None
         return min(float(text), most) if text is not None else most if always else 0.0
+
+
+def log_change(asked: RequestContext, response: Response) -> None:
+    """Log that a request which may change something was answered, and who sent it."""
+    request = asked.request
+    if request.method not in ("GET", "HEAD"):
+        path = in_one_line(request.url.path)
+        _log.info("%s sent %s %s: %s", asked.client.identity, request.method, path, response.status_code)

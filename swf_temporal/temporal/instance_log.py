@@ -126,6 +126,10 @@ class InstanceLog(Part):
                 fault, definition = fault_in(failure), self.instance.definition
                 word = "state" if definition is None else definition.words.state
                 self._write(self._failure, "failed", in_a_line(fault, word), **facts_of(fault))
+            case Ending("cancelled"):
+                # Clients begin the reason with who asks for it.
+                asked = " ".join((workflow.cancellation_reason() or "").split())[:_MAX_LENGTH]
+                self._write(self._usual, ending.how, asked, reason=asked or None)
             case _:
                 self._write(self._usual, ending.how)
 
@@ -133,7 +137,7 @@ class InstanceLog(Part):
         if not _instances.logger.isEnabledFor(level):
             return
         details = {"event": event, **{key: value for key, value in facts.items() if value is not None}}
-        separator = ": " if event == "failed" else " "
+        separator = ": " if event in ("failed", "cancelled") else " "
         _instances.log(level, "%s %s%s", event, self._what, separator + more if more else "", extra={FACTS: details})
 
 

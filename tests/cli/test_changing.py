@@ -5,6 +5,7 @@ import pytest
 from swf_temporal.base.client_errors import InstanceEndedError
 from swf_temporal.base.errors import UsageError
 from swf_temporal.operations.changing import Outcome, for_each
+from swf_temporal.operations.identity import user_identity
 from tests.cli.conftest import On
 
 QUERY = "WorkflowId STARTS_WITH 'many-'"
@@ -29,7 +30,7 @@ def test_many_instances(on: On) -> None:
     assert (code, "stdin is not a terminal\n  give --yes" in err) == (2, True)
     told = "2 instances to terminate of waiter (2)\nterminated 2 instances\n"
     assert on("terminate", "-q", QUERY, "-y", "--reason", "ordered twice") == (0, "", told)
-    assert "ordered twice" in on("status", "many-2")[1]
+    assert f"the workflow was terminated: {user_identity()}: ordered twice" in on("status", "many-2")[1]
 
 
 async def test_failures() -> None:

@@ -36,7 +36,7 @@ PLACEHOLDERS = (
     (re.compile(r"(?<=/)[0-9a-f]{12}(?=/)"), "RUN"),
     (re.compile(r"(?<=[a-z]-)[0-9a-f]{8}\b"), "ID"),
     (re.compile(r"(?:127\.0\.0\.1|localhost):\d{4,5}"), "HOST:PORT"),
-    (re.compile(r"\b\d+@[\w.-]+"), "PROCESS"),
+    (re.compile(r"(?:\b\d+|(?<=\bby )[\w.-]+)@[\w.-]+"), "PROCESS"),
     (re.compile(r" --address HOST:PORT"), ""),  # the reader's server listens at the usual port, the test's elsewhere
     (re.compile(r"^no worker has started it yet: .* 'swf'\?\n", re.MULTILINE), ""),  # within two seconds; it is busy
     (re.compile(r" +$", re.MULTILINE), ""),

@@ -106,7 +106,7 @@ async def test_requests(bench: Bench, tmp_path: Path, caplog: pytest.LogCaptureF
     assert [one.status_code for one in (started, patched, cancelled, foreign, reader)] == [202, 200, 202, 404, 403]
     assert result.json()["status"] == "cancelled"
     assert found == {"started": "shop/ann", "update_accepted": "shop/bob", "cancel_requested": "shop:SHOP_KEY"}
-    assert f"cancelled {worker.definitions[0].id}: shop:SHOP_KEY: twice" in caplog.messages
+    assert f"cancelled {worker.definitions[0].id} 1.0: shop:SHOP_KEY: twice" in caplog.messages
     assert f"shop:SHOP_KEY sent POST /instances/{instance}/cancel: 202" in caplog.messages
     assert f"shop/ann sent POST /workflows/{worker.definitions[0].id}: 202" in caplog.messages
     assert not [one for one in caplog.messages if "bank" in one or "readers" in one]

@@ -19,6 +19,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from swf_temporal.base.data import JSON
 from swf_temporal.operations.client import Client
 from swf_temporal.operations.identity import MAX_LENGTH, identity_of, user_identity
 from swf_temporal.sdk.asgi_server import asgi_server
@@ -32,7 +33,7 @@ from tests.temporal.test_gateway import served
 Headers = dict[str, str]
 Tokens = Callable[[str], Headers]
 SHOP, BANK, READER = "a-key-of-the-shop-0001", "a-key-of-the-bank-0002", "a-key-that-reads-0003"
-INPUT = {"item": "x", "quantity": 1}
+INPUT: JSON = {"item": "x", "quantity": 1}
 
 
 @asynccontextmanager

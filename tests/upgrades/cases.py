@@ -45,13 +45,23 @@ class Case:
     sends: tuple[str, ...] = ()
     more: tuple[tuple[str, Any], ...] = ()
     subflows: tuple["Case", ...] = ()
+    tasks: list[dict[str, Any]] | None = None
+    """The tasks, if the definition is of DSL 1.0, which has no states."""
 
     def definitions(self) -> list[Definition]:
-        own = {
+        return [load(self._written()), *(one for case in self.subflows for one in case.definitions())]
+
+    def _written(self) -> dict[str, Any]:
+        if self.tasks is not None:
+            namespace, _, name = self.id.partition(".")
+            return {
+                "document": {"dsl": "1.0.3", "namespace": namespace, "name": name, "version": "1.0.0"},
+                "do": self.tasks,
+            }
+        return {
             "id": self.id, "version": "1.0.0", "specVersion": "0.8", "functions": _FUNCTIONS, "retries": _RETRIES,
             "states": self.states, **dict(self.more),
         }  # fmt: skip
-        return [load(own), *(one for case in self.subflows for one in case.definitions())]
 
     async def start(self, client: Client, workflow_id: str, queue: str) -> Handle:
         """Start an instance, which continues as new every few events, and send it its events."""
@@ -120,6 +130,30 @@ _SEND = operation("Send", _call("broken"), onErrors=[{"errorRef": "all", "end": 
 _RUN_BEFORE = {"workflowExecTimeout": {"duration": "PT1H", "runBefore": "Tidy"}}
 _TELL = {"functionRef": {"refName": ALONE, "arguments": {"told": True}, "invoke": "async"}}
 
+
+def _task(name: str, function: str, given: Any, **rest: Any) -> dict[str, Any]:
+    return {name: {"call": f"{function}:1.0.0@default", "with": given, **rest}}
+
+
+def _plus(name: str, number: int) -> dict[str, Any]:
+    return _task(name, "add", {"a": "${ .sum }", "b": number})
+
+
+_HEAR = {"listen": {"to": {"all": [{"with": {"type": kind}} for kind in "ab"]}}, "output": {"as": "${ add }"}}
+_PATIENT = {"delay": {"milliseconds": 50}, "backoff": {"exponential": {}}, "limit": {"attempt": {"count": 2}}}
+_BROKEN = _task("broken", "broken", {})
+_TASKS: list[dict[str, Any]] = [
+    {"loop": {"for": {"each": "n", "in": "${ [1, 2, 3] }"}, "do": [_plus("one", 1), _plus("two", 2)]}},
+    {"below": {"run": {"workflow": {"namespace": "dsl", "name": "child", "version": "1.0.0"}}}},
+    {"both": {
+        "fork": {"branches": [{"left": {"do": [_plus("l", 1), _plus("ll", 1)]}}, _plus("right", 9)]},
+        "output": {"as": "${ {sums: map(.sum)} }"}, "export": {"as": "."}}},
+    {"patient": {"try": [_BROKEN], "catch": {"retry": _PATIENT, "do": [{"anyway": {"set": {}}}]}}},
+    {"hear": _HEAR},
+    {"nap": {"wait": {"milliseconds": 200}}},
+    {"end": {"set": "${ $context + {heard: .} }"}},
+]  # fmt: skip
+DSL_CHILD = Case("dsl.child", [], {"sum": 19}, tasks=[_plus("ten", 10)])
 CHILD = Case("child", _one("Count", *_counting(3)), {"sum": 3})
 CASES = (
     Case("calls", _one("Count", *_counting(9)), {"sum": 9}, {"sum": 0}),
@@ -156,6 +190,10 @@ CASES = (
     Case(
         "limited", [*_until(8, {"workflowId": "limited", **_LIMIT}), inject("Tidy", {"late": True}, end=True)],
         {"sum": 8}, {"sum": 0}, more=(("timeouts", _RUN_BEFORE),),
+    ),
+    Case(
+        "dsl.upgraded", [], {"sums": [21, 28], "heard": {"a": 0, "b": 1}}, {"sum": 0}, sends=("a", "b"),
+        subflows=(DSL_CHILD,), tasks=_TASKS,
     ),
     Case("leaving", _one("Tell", _TELL, *_counting(4)), {"sum": 4}, {"sum": 0}),
 )  # fmt: skip

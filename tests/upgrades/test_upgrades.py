@@ -25,13 +25,13 @@ from tests.replay.record import written_schedule
 from tests.temporal.conftest import Bench
 from tests.temporal.suspending import suspending
 from tests.upgrades import schedule
-from tests.upgrades.cases import ALONE, CASES, CHILD, Case
+from tests.upgrades.cases import ALONE, CASES, CHILD, DSL_CHILD, Case
 from tests.upgrades.chains import Execution, executions
 from tests.upgrades.releases import code_of, start_worker
 from tests.upgrades.worker import Functions
 
 EACH_RELEASE = pytest.mark.parametrize("release", corpus.releases())
-OUTPUTS: Mapping[str, JSON] = {**{case.id: case.output for case in (*CASES, CHILD)}, ALONE: {"told": True}}
+OUTPUTS: Mapping[str, JSON] = {**{case.id: case.output for case in (*CASES, CHILD, DSL_CHILD)}, ALONE: {"told": True}}
 SENDS = {case.id: case for case in CASES if case.sends}
 
 

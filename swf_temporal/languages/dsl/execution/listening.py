@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON, as_text
 from swf_temporal.base.errors import ExpressionLimitExceeded
+from swf_temporal.base.records import Record, nested
 from swf_temporal.base.strict_json import write_json
 from swf_temporal.expressions.patterns import PatternTooSlow
 from swf_temporal.languages.dsl.execution.calls import iterate
@@ -29,6 +30,19 @@ async def run_listen(task: ListenTask, body: ListenBody, data: JSON, lane: Lane)
         else:
             await listening.take()
     return body.consumed
+
+
+def release(abandoned: Record, lane: Lane) -> None:
+    """Put back the events that listen tasks in *abandoned* progress took but did not use."""
+    records = [
+        record
+        for body in nested(abandoned, ListenBody)
+        for record in (*body.pending_all, *(body.pending if body.step is None else body.pending[1:]))
+    ]
+    events = [CloudEvent.from_record(record) for record in records if isinstance(record, dict)]
+    for event in events:
+        lane.emit(TraceKind.EVENT_GIVEN_BACK, event.type)
+    put_back(events, lane)
 
 
 class _Listening:

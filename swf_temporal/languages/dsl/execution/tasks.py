@@ -21,7 +21,7 @@ from swf_temporal.languages.dsl.execution.frames import (
     WaitBody,
 )
 from swf_temporal.languages.dsl.execution.lane import Lane
-from swf_temporal.languages.dsl.execution.listening import run_listen
+from swf_temporal.languages.dsl.execution.listening import release, run_listen
 from swf_temporal.languages.dsl.model.parts import ErrorFilter, RetryPolicy
 from swf_temporal.languages.dsl.model.workflow import (
     Catch,
@@ -134,6 +134,8 @@ async def run_fork(task: ForkTask, body: ForkBody, data: JSON, lane: Lane) -> JS
         return WorkflowFault.from_json(body.fault) if isinstance(body.fault, dict) else WrongData("there is no branch")
 
     results = await first_to_succeed(paths, body.failed, lane, all_failed)
+    for frame in body.running.values():
+        release(frame, lane)
     return next(one for one in results if one is not MISSING)
 
 
@@ -240,6 +242,8 @@ async def run_try(task: TryTask, body: TryBody, data: JSON, lane: Lane) -> WorkD
             delay = await _delay(policy, body, problem, data, lane)
             if delay is None and policy is not None and not catch.do and catch.then is None:
                 raise  # the attempts are used up, and nothing else is to be done about the error
+            if body.tasks is not None:
+                release(body.tasks, lane)
             lane.execution.frame.error = problem
             lane.execution.stand_at(lane, data)
             if delay is None:

@@ -1,5 +1,6 @@
 """`swf tasks`: show the events that instances wait for, and send them."""
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,6 +16,7 @@ from swf_temporal.cli.shell_completion import definition_ids, instance_ids
 if TYPE_CHECKING:
     from swf_temporal.base.data import JSON
     from swf_temporal.operations.client import Client
+    from swf_temporal.operations.tasks import TaskFilter
 
 EXAMPLES = {
     "tasks": "Example: swf tasks list --definition visa",
@@ -23,7 +25,7 @@ EXAMPLES = {
     "complete": "Example: swf tasks complete visa-7 Decided --data '{\"granted\": true}'",
 }
 
-_HEAD = ("instance", "definition", "state", "event", "until")
+_HEAD = ("instance", "definition", "at", "event", "until")
 
 InstanceArgument = Annotated[
     str, typer.Argument(metavar="WORKFLOW_ID", help="The id of the instance.", autocompletion=instance_ids)
@@ -52,6 +54,18 @@ def list_(
             autocompletion=definition_ids,
         ),
     ] = None,
+    role: Annotated[
+        str | None,
+        typer.Option("--role", metavar="NAME", callback=not_empty, help="Only tasks that this role may answer."),
+    ] = None,
+    assignee: Annotated[
+        str | None,
+        typer.Option("--assignee", metavar="NAME", callback=not_empty, help="Only tasks of this person."),
+    ] = None,
+    waiting: Annotated[
+        str | None,
+        typer.Option("--waiting", metavar="DURATION", help="Only tasks that have waited at least as long."),
+    ] = None,
     limit: Annotated[
         int,
         typer.Option(
@@ -66,7 +80,12 @@ def list_(
 
     This needs a running worker for each instance.
     """
-    ask(lambda client: _show_tasks(client, definition, limit, form), address, namespace)
+    with default_sigint():
+        from swf_temporal.cli.arguments import length_of
+        from swf_temporal.operations.tasks import TaskFilter
+    at_least = length_of(waiting, "--waiting") or timedelta()
+    wanted = TaskFilter(None if definition is None else [definition], role, assignee, at_least)
+    ask(lambda client: _show_tasks(client, wanted, limit, form), address, namespace)
 
 
 def show(
@@ -106,14 +125,16 @@ def complete(
     ask(lambda client: _complete(client, workflow_id, event, value, form), address, namespace)
 
 
-async def _show_tasks(client: "Client", definition: str | None, limit: int, form: OutputFormat) -> int:
+async def _show_tasks(client: "Client", wanted: "TaskFilter", limit: int, form: OutputFormat) -> int:
     """Print a line for each event that instances wait for."""
     from swf_temporal.operations.tasks import list_tasks
 
-    found = await list_tasks(client, [definition], limit=limit)
+    found = await list_tasks(client, wanted, limit=limit)
     rows = [task.facts() for task in found.tasks]
     if form is OutputFormat.TEXT:
-        for line in in_columns(_HEAD, [[row[name] or "" for name in _HEAD] for row in rows]):
+        head = _HEAD + (("assignee",) if any(row["assignee"] for row in rows) else ())
+        shown = [[row[{"at": "state"}.get(name, name)] or "" for name in head] for row in rows]
+        for line in in_columns(head, shown):
             typer.echo(line)
     else:
         print_data(rows, form)

@@ -6,6 +6,8 @@ limits either, and have other messages. So `schema_checking` works in a process 
 (`expressions/guarding/guard.py`).
 """
 
+from typing import NamedTuple
+
 from swf_temporal.base.accounting import current_account
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import ExpressionLimitExceeded
@@ -16,7 +18,7 @@ from swf_temporal.expressions.guarding.jq_process import NOT_COMPILED
 from swf_temporal.expressions.patterns import PatternTooSlow
 from swf_temporal.expressions.schema_checking.checking import MAX_VIOLATIONS, BadSchema, nested_too_deeply
 
-__all__ = ["MAX_VIOLATIONS", "BadSchema", "DataSchemaValidator", "SchemaTooSlow"]
+__all__ = ["MAX_VIOLATIONS", "BadSchema", "DataSchemaValidator", "SchemaTooSlow", "Violation", "violations_in"]
 
 
 class SchemaTooSlow(PatternTooSlow):
@@ -24,6 +26,30 @@ class SchemaTooSlow(PatternTooSlow):
 
     def __init__(self, why: str) -> None:
         Exception.__init__(self, why)
+
+
+class Violation(NamedTuple):
+    """A violation of a schema, for a form that shows it at its place."""
+
+    path: tuple[str | int, ...]
+    keyword: str
+    """The keyword of the schema that is violated."""
+    message: str
+
+
+def violations_in(data: JSON, schema: JSON) -> list[Violation]:
+    """Return the violations of *schema* in *data*, those of formats too, with their places. Outside of workflows only.
+
+    There are none of a schema that is not valid, or takes too long: those who check the data tell that.
+    """
+    try:
+        program = write_json({"schema": schema, "formats": True, "placed": True})
+        answer = guard(SCHEMAS).run(program, written(data))
+    except (NotJSON, ExpressionLimitExceeded):
+        return []
+    if answer.status == NOT_COMPILED:
+        return []
+    return [Violation(tuple(path), keyword, message) for path, keyword, message in read_written(answer.text)]
 
 
 class DataSchemaValidator:

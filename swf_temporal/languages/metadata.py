@@ -81,3 +81,14 @@ async def attribute_values(metadata: Mapping[str, Any], of_input: OfInput) -> di
         except WorkflowFault as fault:
             found[name] = fault
     return found
+
+
+def people_of(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of an `EventUse` that *metadata* has for people: its `roles` and `assignee`."""
+    roles, assignee = metadata.get("roles"), metadata.get("assignee")
+    attribute = assignee.get("attribute") if isinstance(assignee, Mapping) else None
+    return {
+        "roles": tuple(str(one) for one in ([roles] if isinstance(roles, str) else roles or ())),
+        "assignee": assignee if isinstance(assignee, str) else None,
+        "assignee_attribute": attribute if isinstance(attribute, str) else None,
+    }

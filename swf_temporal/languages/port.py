@@ -55,6 +55,12 @@ class EventUse:
     """The JSON Schema of its data for senders, if the definition has one."""
     correlation: tuple[CorrelationRule, ...] = ()
     """The attributes that correlate it."""
+    roles: tuple[str, ...] = ()
+    """Who may answer, for people and their front ends: nothing here enforces it."""
+    assignee: str | None = None
+    """The person whose answer is awaited."""
+    assignee_attribute: str | None = None
+    """The correlating attribute whose value names that person instead."""
 
 
 MAX_PLACES: Final = 1000

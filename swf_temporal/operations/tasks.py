@@ -8,6 +8,7 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple, TypeVar
 
 from swf_temporal.base.data import JSON
@@ -15,9 +16,10 @@ from swf_temporal.base.errors import UsageError
 from swf_temporal.expressions.json_schema import BadSchema, DataSchemaValidator
 from swf_temporal.operations.client import Client
 from swf_temporal.operations.instances import PATIENCE
-from swf_temporal.operations.listing import filter_of, listed
+from swf_temporal.operations.listing import filter_of
 from swf_temporal.temporal.client import deliver, query
 from swf_temporal.temporal.constants import AWAITED
+from swf_temporal.temporal.search_attributes import quoted
 from swf_temporal.temporal.statuses import OPEN
 from swf_temporal.text.suggestions import did_you_mean
 
@@ -85,8 +87,14 @@ class Task:
     source: str | None = None
     kind: str | None = None
     """The type of the waiting state, such as `callback`."""
+    since: str | None = None
+    """When it began to wait, by ISO 8601."""
     until: str | None = None
     """When it stops waiting, by ISO 8601."""
+    roles: Sequence[str] = ()
+    """Who may answer, by the definition."""
+    assignee: str | None = None
+    """The person whose answer is awaited, by the definition."""
     correlation: Mapping[str, str | None] = field(default_factory=dict)
     """The context attributes that an event must have, with their values if they are known."""
     data_schema: JSON = None
@@ -100,7 +108,10 @@ class Task:
             "kind": self.kind,
             "event": self.event,
             "type": self.type,
+            "since": self.since,
             "until": self.until,
+            "roles": list(self.roles),
+            "assignee": self.assignee,
         }
 
     def schema(self) -> dict[str, Any]:
@@ -123,31 +134,61 @@ class Task:
         return {"type": "object", "required": required, "properties": properties}
 
 
+@dataclass(frozen=True, slots=True)
+class TaskFilter:
+    """What a list of tasks is limited to."""
+
+    definitions: Sequence[str] | None = None
+    """The ids of definitions; None for all."""
+    role: str | None = None
+    assignee: str | None = None
+    at_least: timedelta = timedelta()
+    """How long they have waited."""
+
+    def instances(self, now: datetime) -> str:
+        """Return Temporal's list filter for the instances that can have such tasks."""
+        types = [] if self.definitions is None else [f"WorkflowType IN ({', '.join(map(quoted, self.definitions))})"]
+        began = [f"StartTime <= {quoted((now - self.at_least).isoformat())}"] if self.at_least else []
+        return filter_of(None, None, " AND ".join([OPEN, *types, *began]), only_instances=True)
+
+    def fits(self, task: Task, now: datetime) -> bool:
+        """Return whether the list has *task*."""
+        waited = timedelta() if task.since is None else now - datetime.fromisoformat(task.since)
+        is_theirs = self.role is None or self.role in task.roles
+        return waited >= self.at_least and is_theirs and self.assignee in (None, task.assignee)
+
+
 class Tasks(NamedTuple):
-    """The tasks of instances, and how complete the list is."""
+    """The tasks of instances, those that have waited longest first, and how complete the list is."""
 
     tasks: list[Task]
     silent: list[str]
     """The instances that did not answer: no worker runs for them, or they are paused."""
     more: int
-    """The number of further instances that were not asked."""
+    """The number of further instances that were not asked; 0 on later pages."""
+    next: bytes | None = None
+    """The page token of the instances that come next."""
 
 
 async def list_tasks(
-    client: Client, definitions: Sequence[str | None] = (None,), *, limit: int = MAX_INSTANCES
+    client: Client, wanted: TaskFilter = TaskFilter(), *, limit: int = MAX_INSTANCES, after: bytes | None = None
 ) -> Tasks:
-    """Return the tasks of the latest *limit* unfinished instances of each of these definitions; None means all.
+    """Return the tasks of at most *limit* unfinished instances, the latest, or those *after* a page.
 
     Instances are found by the server's list, which lags a little behind.
     """
-    found, more = list[str](), 0
-    for each in definitions:
-        rows = await listed(client, filter_of(None, each, OPEN, only_instances=True), limit)
-        found += [row["id"] for row in rows.rows]
-        more += rows.more
+    if wanted.definitions is not None and not wanted.definitions:
+        return Tasks([], [], 0)
+    now = datetime.now(UTC)
+    query = wanted.instances(now)
+    rows = client.temporal.list_workflows(query, page_size=limit, limit=limit, next_page_token=after)
+    found = [one.id async for one in rows]
+    next_ = (rows.next_page_token or None) if len(found) == limit else None
+    more = (await client.temporal.count_workflows(query)).count - limit if next_ and after is None else 0
     answers = await answers_of(found, lambda instance: tasks_of(client, instance))
-    tasks = [task for answer in answers if answer is not None for task in answer]
-    return Tasks(tasks, [one for one, answer in zip(found, answers, strict=True) if answer is None], more)
+    tasks = [task for answer in answers if answer is not None for task in answer if wanted.fits(task, now)]
+    silent = [one for one, answer in zip(found, answers, strict=True) if answer is None]
+    return Tasks(sorted(tasks, key=lambda one: one.since or ""), silent, max(more, 0), next_)
 
 
 async def tasks_of(client: Client, instance: str) -> list[Task]:
@@ -218,7 +259,10 @@ def _task(instance: str, definition: str, wait: Mapping[str, Any], event: Mappin
         type=event["type"],
         source=event["source"],
         kind=wait.get("kind"),
+        since=wait.get("since"),
         until=wait.get("until"),
+        roles=event.get("roles", ()),
+        assignee=event.get("assignee"),
         correlation=event.get("correlation", {}),
         data_schema=event.get("dataSchema"),
     )

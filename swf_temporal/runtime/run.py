@@ -28,7 +28,7 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable, Coroutine, Hashable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from datetime import timedelta
+from datetime import datetime, timedelta
 from heapq import heappop, heappush
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
@@ -245,6 +245,8 @@ class Awaited(NamedTuple):
     """When the wait ends, in seconds since the epoch."""
     values: Mapping[str, Mapping[str, str]] = {}
     """For each correlated event, the required values of its attributes that are known, by lower-case names."""
+    since: datetime | None = None
+    """When the wait began in this execution."""
 
 
 class Program(Protocol):
@@ -489,7 +491,7 @@ class Run(Tracer):
         identifies *accepts*: see `Inbox.take`. *values* are the required values of attributes. *until* is a deadline
         that the caller enforces, which is shown.
         """
-        awaited = Awaited(state, list(refs), until if deadline is None else deadline, values)
+        awaited = Awaited(state, list(refs), until if deadline is None else deadline, values, self.host.now())
         self.awaited[id(awaited)] = awaited
         if self.on_wait is not None:
             self.on_wait(awaited)

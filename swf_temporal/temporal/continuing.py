@@ -318,6 +318,8 @@ def _awaited(wait: Awaited, definition: Definition) -> dict[str, Any]:
     part = definition.outline.part_at(wait.state)
     if part is not None:
         found["kind"] = part.kind
+    if wait.since is not None:
+        found["since"] = wait.since.isoformat()
     if wait.deadline is not None:
         found["until"] = datetime.fromtimestamp(wait.deadline, UTC).isoformat()
     return found
@@ -331,4 +333,9 @@ def _event(event: EventUse, values: Mapping[str, str] | None) -> dict[str, Any]:
         }
     if event.data_schema is not None:
         found["dataSchema"] = event.data_schema
+    if event.roles:
+        found["roles"] = list(event.roles)
+    assignee = event.assignee or (values or {}).get((event.assignee_attribute or "").lower())
+    if assignee is not None:
+        found["assignee"] = assignee
     return found

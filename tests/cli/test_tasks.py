@@ -18,7 +18,10 @@ events:
     type: visa.decided
     source: desk/+
     correlation: [{contextAttributeName: visaId, contextAttributeValue: '${ .id }'}]
-    metadata: {dataSchema: {type: object, required: [granted], properties: {granted: {type: boolean}}}}
+    metadata:
+      roles: [desk]
+      assignee: {attribute: visaId}
+      dataSchema: {type: object, required: [granted], properties: {granted: {type: boolean}}}
   - {name: Withdrawn, type: visa.withdrawn, source: applicant}
 states:
   - name: Ask
@@ -43,12 +46,19 @@ def test_a_task_is_listed_shown_and_completed(on: On) -> None:
         code, out, err = on("tasks", "list", "--definition", "visa-task", "--output", "json")
     assert (code, err, len(tasks)) == (0, "", 1)
     [task] = tasks
-    assert task.pop("until")
+    assert task.pop("since") < task.pop("until")
     assert task == {
         "instance": "visa-1", "definition": "visa-task", "state": "Ask", "kind": "callback", "event": "Decided",
-        "type": "visa.decided",
+        "type": "visa.decided", "roles": ["desk"], "assignee": "7",
     }  # fmt: skip
-    assert "visa-1    visa-task   Ask    Decided  20" in on("tasks", "list", "--definition", "visa-task")[1]
+    table = on("tasks", "list", "--definition", "visa-task")[1].splitlines()
+    assert table[0].split() == ["instance", "definition", "at", "event", "until", "assignee"]
+    assert table[1].startswith("visa-1    visa-task   Ask  Decided  20")
+    assert table[1].endswith("  7")
+    for wanted, count in (("--role=desk", 1), ("--role=guests", 0), ("--assignee=7", 1), ("--waiting=P1D", 0)):
+        found = json.loads(on("tasks", "list", "--definition", "visa-task", wanted, "--output", "json")[1])
+        assert len(found) == count, wanted
+    assert on("tasks", "list", "--waiting", "soon")[0] == 2
 
     shown = json.loads(on("tasks", "show", "visa-1", "--output", "json")[1])
     properties = shown["schema"]["properties"]

@@ -16,6 +16,7 @@ import httpx
 import pytest
 
 from swf_temporal.base.data import JSON
+from swf_temporal.http.console import tasks
 from swf_temporal.languages.port import Definition
 from swf_temporal.operations import instances
 from swf_temporal.settings.http import Operation, Tenant
@@ -88,20 +89,21 @@ async def test_an_instance_from_its_start_to_its_end(bench: Bench) -> None:
         fields = {"__item": "mouse", "__quantity": "2", "__address__city": "Wien", "__urgent": "true"}
         started = await post(client, f"{path}/start", shown, **fields)
         instance = started.headers["location"]
+        task = f"/console/tasks/{instance.rpartition('/')[2]}"
         shown = await until(client, instance, "Send Approved")
         listed = await page(client, f"/console/instances?definition={approval.id}&status=running")
-        tasks = await page(client, "/console/tasks")
-        short = await post(client, f"{instance}/send", shown, event="Approved", __by="x")
-        sent = await post(client, f"{instance}/send", shown, event="Approved", __by="boss")
+        listed_tasks = await page(client, "/console/tasks")
+        short = await post(client, task, shown, event="Approved", __by="x")
+        sent = await post(client, task, shown, event="Approved", __by="boss")
         ended = await until(client, instance, '"by": "boss"')
-        late = await post(client, f"{instance}/send", shown, event="Approved", __by="boss")
-    assert [one.status_code for one in (wrong, unfit, no_json, short, late)] == [422] * 5
-    assert "this is not a number" in wrong.text
+        late = await post(client, task, shown, event="Approved", __by="boss")
+    assert [one.status_code for one in (wrong, unfit, no_json, short, late)] == [422] * 4 + [404]
+    assert "This is not a number." in wrong.text
     assert 'value="many"' in wrong.text
     assert "quantity" in unfit.text
     assert "this is not JSON" in no_json.text
     assert (started.status_code, sent.status_code) == (303, 303)
-    for each in (listed, tasks):
+    for each in (listed, listed_tasks):
         assert instance.rpartition("/")[2] in each
     assert '"urgent": true' in ended
     assert '"city": "Wien"' in ended
@@ -164,6 +166,8 @@ async def test_an_action_asks_first_and_says_what_it_does(bench: Bench) -> None:
         still = await page(client, path)
         await post(client, f"{path}/cancel", asked["cancel"])
         undone = await until(client, path, '<span class="status cancelled">')
+        [left] = set(re.findall(r"/console/instances/[^\"?]*%2F1%2F[^\"]*", running))
+        await post(client, f"{left}/terminate", asked["cancel"])
     assert waited in running
     assert detached in running
     said = {one: " ".join(re.sub("<[^>]+>", "", text).split()) for one, text in asked.items()}
@@ -176,6 +180,102 @@ async def test_an_action_asks_first_and_says_what_it_does(bench: Bench) -> None:
     assert all("<textarea" in asked[one] for one in ("cancel", "terminate", "pause"))
     assert '<span class="status running">' in still
     assert "compensating" in undone
+
+
+PEOPLE = """
+events:
+- name: Decided
+  type: decided
+  source: desk
+  correlation: [{contextAttributeName: approver, contextAttributeValue: '${ .boss }'}]
+  metadata:
+    roles: [approvers, auditors]
+    assignee: {attribute: approver}
+    dataSchema:
+      type: object
+      required: [granted]
+      properties:
+        granted: {type: boolean}
+        limit: {type: number, maximum: 10}
+        notes: {type: array, items: {type: string, minLength: 2}}
+- {name: Withdrawn, type: withdrawn, source: desk, metadata: {assignee: ada}}
+states:
+- name: Ask
+  type: event
+  exclusive: false
+  onEvents: [{eventRefs: [Decided]}, {eventRefs: [Withdrawn]}]
+  end: true
+"""
+
+
+async def test_tasks_are_found_by_whose_they_are_and_have_pages(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The list is cut into pages of instances, and knows roles and persons; it has no forms."""
+    monkeypatch.setattr(tasks, "_AT_ONCE", 2)
+    people = named(PEOPLE)
+    async with working(bench, people, console=True) as (client, worker):
+        handles = [await worker.start({"boss": boss}) for boss in ("eve", "eve", "bob")]
+        for one in handles:
+            await worker.awaiting(one, "Decided")
+        found = f"/console/tasks?definition={people.id}"
+        async with asyncio.timeout(30):
+            while "More instances" not in (first := await page(client, found)):
+                await asyncio.sleep(0.1)
+        [link] = re.findall(r'rel="next" href="([^"]+)"', first)
+        second = await page(client, html.unescape(link))
+        of_role = await page(client, f"{found}&role=auditors")
+        of_nobody = await page(client, f"{found}&role=guests")
+        of_eve = await page(client, f"{found}&assignee=eve&after={link.partition('after=')[2]}")
+        too_new = await page(client, f"{found}&waiting=day")
+        wrong = [await client.get(f"{found}&{one}") for one in ("waiting=year", "after=wrong")]
+        told = (await client.get("/tasks", params={"definition": people.id, "assignee": "bob"})).json()
+        bad = await client.get("/tasks", params={"waiting": "soon"})
+        for one in handles:
+            await one.terminate()
+    shown = [{one for one in handles if f">{one.id}</a>" in text} for text in (first, second)]
+    assert [len(one) for one in shown] == [2, 1]
+    assert set.union(*shown) == set(handles)
+    assert "<form method" not in first
+    assert of_role.count("Decided</a>") == 2
+    assert "Withdrawn</a>" not in of_role
+    assert "others may" in of_nobody
+    assert of_eve.count("Decided</a>") == (1 if handles[2] not in shown[1] else 0)
+    assert "Nothing waits for such an event" in too_new
+    assert [one.status_code for one in wrong] == [422, 422]
+    assert [(one["instance"], one["assignee"], one["roles"]) for one in told["tasks"]] == [
+        (handles[2].id, "bob", ["approvers", "auditors"])
+    ]
+    assert bad.status_code == 400
+
+
+async def test_the_page_of_a_task_keeps_what_was_entered(bench: Bench) -> None:
+    """What the schema refuses is said beside its field, rows are added, and nothing that was typed is lost."""
+    people = named(PEOPLE)
+    async with working(bench, people, console=True) as (client, worker):
+        handle = await worker.start({"boss": "eve"})
+        await worker.awaiting(handle, "Decided")
+        path = f"/console/tasks/{handle.id}"
+        shown = await page(client, f"{path}?event=Decided")
+        fields = {"event": "Decided", "__limit": "1e99999", "__notes__0": "fine"}
+        more = await post(client, path, shown, add="/notes", **fields)
+        wrong = await post(client, path, shown, **fields)
+        unfit = await post(client, path, shown, event="Decided", __granted="true", __limit="11", __notes__0="x")
+        sent = await post(client, path, shown, event="Decided", __granted="true", __limit="1e1")
+        late = await post(client, path, shown, event="Decided", __granted="true", __notes__0="a long text")
+        gone = await client.get(f"{path}?event=Decided")
+        await handle.terminate()
+    assert "assigned to" in shown
+    assert "eve" in shown
+    assert "A number, at most 10." in shown
+    assert (more.status_code, more.text.count('name="/notes/')) == (200, 2)
+    assert re.search(r'name="/notes/1"[^>]*autofocus', more.text)
+    assert all('value="1e99999"' in one.text and 'value="fine"' in one.text for one in (more, wrong))
+    assert "This number is too large." in wrong.text
+    assert "This is required." in wrong.text
+    assert "2 fields have a wrong value." in wrong.text
+    assert "11 is greater than the maximum of 10." in html.unescape(unfit.text)
+    assert "&#39;x&#39; is too short." in unfit.text
+    assert [one.status_code for one in (wrong, unfit, sent, late, gone)] == [422, 422, 303, 404, 404]
+    assert "a long text" in late.text
 
 
 async def test_one_that_waits_for_a_place_says_so(bench: Bench) -> None:
@@ -277,7 +377,7 @@ async def test_those_who_only_look(bench: Bench, settings: Mapping[str, Any], op
         shown = await until(client, f"/console/instances/{handle.id}", "event awaited")
         forms = [
             await post(client, f"/console/instances/{handle.id}/cancel", shown),
-            await post(client, f"/console/instances/{handle.id}/send", shown, event="Approved", json='{"by": "me"}'),
+            await post(client, f"/console/tasks/{handle.id}", shown, event="Approved", json='{"by": "me"}'),
             await post(client, f"/console/definitions/{approval.id}/start", shown, json="{}"),
         ]
         definition = await page(client, f"/console/definitions/{approval.id}")
@@ -296,20 +396,22 @@ async def test_a_key_that_may_not_read_is_told_refusals_alone(bench: Bench) -> N
         handle = await worker.start({"item": "a secret thing", "quantity": 1})
         await worker.awaiting(handle, "Approved")
         await client.post("/console/login", data={"key": KEY})
-        tasks = await page(client, "/console/tasks")
-        where = f"/console/instances/{handle.id}"
+        listed_tasks = await page(client, "/console/tasks")
+        where, task = f"/console/instances/{handle.id}", f"/console/tasks/{handle.id}"
         answers = [
-            await post(client, f"{where}/send", tasks, event="Approved", __by="x"),
-            await post(client, f"{where}/send", tasks, event="Another"),
-            await post(client, f"/console/definitions/{approval.id}/start", tasks, __item="mouse", __quantity="many"),
-            await post(client, f"{where}/retry", tasks, run="x"),
+            await post(client, task, listed_tasks, event="Approved", __by="x"),
+            await post(client, task, listed_tasks, event="Another"),
+            await post(
+                client, f"/console/definitions/{approval.id}/start", listed_tasks, __item="mouse", __quantity="many"
+            ),
+            await post(client, f"{where}/retry", listed_tasks, run="x"),
         ]
-        sent = await post(client, f"{where}/send", tasks, event="Approved", __by="boss")
-        late = await post(client, f"{where}/cancel", tasks)
-    assert [one.status_code for one in (*answers, sent, late)] == [422, 409, 422, 409, 303, 409]
+        sent = await post(client, task, listed_tasks, event="Approved", __by="boss")
+        late = await post(client, f"{where}/cancel", listed_tasks)
+    assert [one.status_code for one in (*answers, sent, late)] == [422, 404, 422, 409, 303, 409]
     assert not [one.url for one in (*answers, late) if "secret thing" in one.text or "Prepare" in one.text]
     assert "Send Approved" in answers[0].text
-    assert sent.headers["location"] == "/console/tasks"
+    assert sent.headers["location"] == "/console/tasks?done=sent"
 
 
 async def test_hostile_names_stay_text(bench: Bench) -> None:
@@ -497,17 +599,18 @@ async def test_every_page_tells_what_is_known(bench: Bench, monkeypatch: pytest.
         await asyncio.gather(*(_look_at(client, instance, *SAYS[name]) for name, instance in ids.items()))
         definition = await page(client, "/console/definitions")
         listed = await until(client, "/console/instances", '<span class="status timed-out">')
-        tasks = html.unescape(await page(client, "/console/tasks"))
-        late = await post(client, f"/console/instances/{ids['paused']}/send", tasks, event="Go", json="{}")
-        again = await post(client, f"/console/instances/{ids['paused']}/pause", tasks)
-        resumed = await post(client, f"/console/instances/{ids['paused']}/resume", tasks)
+        listed_tasks = html.unescape(await page(client, "/console/tasks"))
+        form = await page(client, f"/console/instances/{ids['paused']}/resume")
+        late = await post(client, f"/console/tasks/{ids['paused']}", form, event="Go", json="{}")
+        again = await post(client, f"/console/instances/{ids['paused']}/pause", form)
+        resumed = await post(client, f"/console/instances/{ids['paused']}/resume", form)
         await until(client, f"/console/instances/{ids['paused']}", "Send Go")
     assert definition.count("named-") >= 2
     assert all(one in listed for one in ids.values())
-    answering, _, silent = tasks.partition("did not answer, because they are paused or no worker is responding")
+    answering, _, silent = listed_tasks.partition("did not answer, because they are paused or no worker is responding")
     assert [name for name, one in ids.items() if one in answering] == ["reset", "continued"]
     assert [name for name, one in ids.items() if one in silent] == ["away", "unbegun", "paused"]
-    assert (late.status_code, again.status_code, resumed.status_code) == (422, 422, 303)
+    assert (late.status_code, again.status_code, resumed.status_code) == (409, 422, 303)
     assert "is paused, and answers once it is resumed" in late.text
     assert "is paused already" in again.text
 

@@ -99,6 +99,8 @@ states: [{name: '<img src=x onerror="document.title=1">', type: inject, data: {}
             person.write("/by", "x")
             person.press("Send Approved")
             person.see("too short")
+            assert "/console/tasks/" in browser.current_url
+            browser.get(f"{base}/console/instances/{instances[0]}")
             person.run_script("window.isTheSame = true")
             WebDriverWait(browser, 20).until(lambda one: one.find_elements(By.CSS_SELECTOR, "#pictures svg"))
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 MAX_VIOLATIONS = 5
 """The number of problems with data that are reported."""
 
+MAX_PLACED = 100
+"""The number of problems with the data of a form that are reported."""
 _MAX_QUOTED = 200
 _INCLUDED = re.compile(r"#/\$defs/([^/]*\.[^/]*)(.*)")
 DATA_KEYWORDS = ("const", "enum", "default", "examples")
@@ -56,6 +58,13 @@ class SchemaCheck:
         except RecursionError:
             return [nested_too_deeply()]
         return found if len(found) <= MAX_VIOLATIONS else [*found[:MAX_VIOLATIONS], "and more"]
+
+    def placed(self, data: JSON) -> list[list[Any]]:
+        """Return the violations in *data* for a form: the path of each, its keyword, and what is wrong there."""
+        try:
+            return [_placed(error) for error in islice(self._validator.iter_errors(data), MAX_PLACED)]
+        except RecursionError:
+            return [[[], "", nested_too_deeply()]]
 
 
 def nested_too_deeply() -> str:
@@ -169,6 +178,15 @@ def _parts(
 def _sentence(error: Any) -> str:
     where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.absolute_path)
     return f"${where}: {_shortened(error.message)}"
+
+
+def _placed(error: Any) -> list[Any]:
+    path, message = list(error.absolute_path), _shortened(error.message)
+    if error.validator == "required":  # the property that is missing is the place
+        named = [one for one in error.validator_value if error.message == f"{one!r} is a required property"]
+        missing = next(iter(named), None)
+        path, message = (path, message) if missing is None else ([*path, missing], "this is required")
+    return [path, str(error.validator), message]
 
 
 def _shortened(text: str) -> str:

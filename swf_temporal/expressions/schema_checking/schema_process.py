@@ -1,8 +1,8 @@
 """JSON Schemas and patterns in a helper process: `jq_process` runs this file there.
 
-A program is a JSON text: `{"schema": …}`, whose input is the data and whose output is the list of violations, or
-`{"pattern": …}`, whose input is a text and whose output says whether the pattern is found in it. The processor time of
-the process is limited, and nothing else stops a pattern here.
+A program is a JSON text: `{"schema": …}`, whose input is the data and whose output is the list of violations, with
+their places if it asks for them, or `{"pattern": …}`, whose input is a text and whose output says whether the pattern
+is found in it. The processor time of the process is limited, and nothing else stops a pattern here.
 """
 
 from typing import Any
@@ -23,7 +23,8 @@ WARMING = (
 
 
 class _Schema:
-    def __init__(self, schema: Any, *, checks_formats: bool = False) -> None:
+    def __init__(self, schema: Any, *, checks_formats: bool = False, is_placed: bool = False) -> None:
+        self._is_placed = is_placed
         try:
             self._check = SchemaCheck(schema, _FORMATS if checks_formats else None)
         except BadSchema as error:
@@ -31,7 +32,8 @@ class _Schema:
 
     def input_text(self, text: str) -> list[str]:
         """Return the violations in the data, as one list."""
-        return [write_json(self._check.violations(read_written(text)))]
+        data = read_written(text)
+        return [write_json(self._check.placed(data) if self._is_placed else self._check.violations(data))]
 
 
 class _Pattern:
@@ -45,9 +47,9 @@ class _Pattern:
 def compiled(text: str) -> _Schema | _Pattern:
     """Return the compiled schema or pattern in *text*. Raises ValueError if it is not valid."""
     asked = read_written(text)
-    return (
-        _Pattern(asked["pattern"]) if "pattern" in asked else _Schema(asked["schema"], checks_formats=asked["formats"])
-    )
+    if "pattern" in asked:
+        return _Pattern(asked["pattern"])
+    return _Schema(asked["schema"], checks_formats=asked["formats"], is_placed=asked.get("placed", False))
 
 
 for _draft in _DRAFTS:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qsl
 
@@ -14,21 +14,17 @@ from starlette.routing import Route
 from swf_temporal.base.errors import UsageError
 from swf_temporal.base.request_bodies import BodyTooLargeError, SlowBodyError, body_of
 from swf_temporal.base.strict_json import write_json
-from swf_temporal.http.console import actions, definitions, instances
+from swf_temporal.http.console import actions, definitions, instances, tasks
 from swf_temporal.http.console.drawing import Drawing
-from swf_temporal.http.console.forms import awaited_of, filled, forms_of, refilled
 from swf_temporal.http.console.instances import shown
 from swf_temporal.http.console.pages import HEADERS, address, html_of, macros, page, segment, static
 from swf_temporal.http.console.visits import MAX_KEY_BYTES, EndedSessions, Session, Show, Visit, redirect
 from swf_temporal.http.console.watching import WatchedInstance, Watching
 from swf_temporal.http.gateway.authentication import refuse_operation
-from swf_temporal.http.gateway.instances import TenantInstance, instance_of, tasks_for
+from swf_temporal.http.gateway.instances import TenantInstance, instance_of
 from swf_temporal.http.gateway.refusals import Refused, refusal_of
 from swf_temporal.http.gateway.requests import PATIENCE, RequestContext, log_change
-from swf_temporal.operations.instances import facts_of
-from swf_temporal.operations.listing import is_open
 from swf_temporal.operations.rerunning import plan_retry
-from swf_temporal.operations.tasks import complete_task
 from swf_temporal.sdk.asgi_server import STOPPING
 from swf_temporal.sdk.http_connections import UNDER_WAY
 from swf_temporal.settings.http import GatewaySettings, Operation
@@ -122,47 +118,6 @@ async def retry(visit: Visit) -> Response:
     return await shown(visit, found, refusal)
 
 
-_MAX_TASKS: Final = 100
-
-
-async def list_tasks(visit: Visit) -> Response:
-    """List the tasks of running instances, with their forms."""
-    found = await tasks_for(visit.asked, None, _MAX_TASKS)
-    return visit.page("tasks.html", awaited=forms_of(found.tasks), silent=found.silent, more=found.more, refusal=None)
-
-
-async def send(visit: Visit) -> Response:
-    """Send an instance the event that it waits for, with the data of the form."""
-    given = await visit.form()
-    found = await instance_of(visit.asked, visit.asked.path_id(), 1.0)
-    instance_id, event = found.instance.id, given.get("event", "")
-    facts = await facts_of(visit.asked.client, instance_id)
-    forms = awaited_of(instance_id, found.definition, facts)
-    wanted = next((one for one in forms if one.task.event == event), None)
-    if wanted is None:
-        return await shown(visit, found, _no_task(event, facts))
-    got = filled(wanted.task.data_schema, given)
-    refusal = Refused(422, "bad-form", "some fields are invalid")
-    if not got.errors:
-        try:
-            await complete_task(visit.asked.client, instance_id, event, got.data)
-        except UsageError as error:
-            refusal = refusal_of(error)
-        else:
-            may_read = visit.may(Operation.READ)
-            return redirect(f"/console/instances/{segment(instance_id)}?done=sent" if may_read else "/console/tasks")
-    sent = refilled(wanted, given, got)
-    if not visit.may(Operation.READ):
-        return visit.page("tasks.html", refusal.status, awaited=[sent], silent=(), more=0, refusal=refusal)
-    return await shown(visit, found, refusal, [sent if one is wanted else one for one in forms])
-
-
-def _no_task(event: str, facts: Mapping[str, Any]) -> Refused:
-    if is_open(facts["status"]) and "awaiting" not in facts:
-        return Refused(409, "no-answer", f"the instance cannot be asked whether it waits for {event!r}", facts["note"])
-    return Refused(409, "no-task", f"the instance does not wait for {event!r} now")
-
-
 _HOME: Final = "/console/definitions"
 _LOGIN: Final = "/console/login"
 _UNAUTHENTICATED: Final = (401, 403)
@@ -193,12 +148,13 @@ PAGES: Final[dict[tuple[str, str], Page]] = {
     ("GET", "/console/instances/{id}"): Page(instances.show_instance, Operation.READ),
     ("GET", "/console/instances/{id}/stream"): Page(stream, Operation.READ),
     ("GET", "/console/instances/{id}/pictures"): Page(pictures, Operation.READ),
-    ("POST", "/console/instances/{id}/send"): Page(send, Operation.TASKS),
     ("GET", "/console/instances/{id}/retry"): Page(show_plan, Operation.RERUN),
     ("POST", "/console/instances/{id}/retry"): Page(retry, Operation.RERUN),
     ("GET", "/console/instances/{id}/{action}"): Page(actions.show_action, Operation.END),
     ("POST", "/console/instances/{id}/{action}"): Page(actions.act, Operation.END),
-    ("GET", "/console/tasks"): Page(list_tasks, Operation.TASKS),
+    ("GET", "/console/tasks"): Page(tasks.show_tasks, Operation.TASKS),
+    ("GET", "/console/tasks/{id}"): Page(tasks.show_task, Operation.TASKS),
+    ("POST", "/console/tasks/{id}"): Page(tasks.send, Operation.TASKS),
 }
 """The pages for people who have logged in, by method and path."""
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from swf_temporal.base.errors import Problem, SwfError, UsageError
 from swf_temporal.drawing.svg import svg_of
-from swf_temporal.http.console.forms import RAW, Filled, fields_of, filled
+from swf_temporal.http.console.forms import ADD, RAW, Filled, fields_of, filled, in_words
 from swf_temporal.http.console.instances import listing
 from swf_temporal.http.console.pages import segment, shown_json
 from swf_temporal.http.console.visits import Visit, redirect
@@ -52,23 +52,29 @@ async def show_source(visit: Visit) -> Response:
 
 
 async def start(visit: Visit) -> Response:
-    """Start an instance with the data of the form."""
+    """Start an instance with the data of the form, or show the form with another row."""
     definition, given = definition_of(visit.asked), await visit.form()
-    got = filled(definition.input_schema, given)
+    if ADD in given:
+        return await _shown(visit, definition, given=given)
+    got = await asyncio.to_thread(filled, definition.input_schema, given)
     chosen = given.get("id", "").strip()
+    unfit = await asyncio.to_thread(definition.refusal_of, got.data) if RAW not in got.errors else None
+    wrong = dict(got.errors) if unfit is None else {**got.unfit, **got.errors}
     refusal = None
-    if not got.errors and chosen and (why := what_is_wrong(NEW_ID, chosen)):
+    if chosen and (why := what_is_wrong(NEW_ID, chosen)):
         refusal = Refused(422, "bad-parameter", f"the id {chosen!r}: {why}")
-    elif not got.errors and (unfit := await asyncio.to_thread(definition.refusal_of, got.data)) is not None:
+    elif got.errors or (wrong and RAW not in given):
+        refusal = Refused(422, "bad-form", in_words(wrong, () if unfit is None else got.unplaced))
+    elif unfit is not None:
         refusal = Refused(422, "unfit-input", unfit)
-    elif not got.errors:
+    else:
         try:
             instance = await _started(visit, definition, got.data, chosen)
         except SwfError as error:
             refusal = refusal_of(error)
         else:
             return redirect(f"/console/instances/{segment(instance.id)}")
-    return await _shown(visit, definition, refusal, given, got)
+    return await _shown(visit, definition, refusal, given, replace(got, errors=wrong))
 
 
 async def _started(visit: Visit, definition: Definition, data: Any, chosen: str) -> Instance:
@@ -92,7 +98,7 @@ async def _shown(
     got: Filled | None = None,
 ) -> Response:
     if not visit.may(Operation.READ):
-        raise refusal or Refused(422, "bad-form", f"invalid fields: {', '.join(got.errors if got else ())}")
+        raise refusal or Refused(422, "bad-form", "the form needs a page that this key may not see")
     text, schema = _Text(definition), definition.input_schema
     problems = await asyncio.to_thread(_problems_of, text)
     is_form = given is not None and RAW not in given
@@ -100,7 +106,7 @@ async def _shown(
     lines = definition.source.text.splitlines()
     return visit.page(
         "definition.html",
-        422 if given is not None else 200,
+        422 if refusal else 200,
         definition=definition,
         versions=[one.version for one in visit.asked.catalogue if one.id == definition.id],
         graph=await asyncio.to_thread(_graph_of, text),

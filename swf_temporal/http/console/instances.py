@@ -14,7 +14,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from swf_temporal.base.client_errors import InstanceNotFoundError, RunEnded
 from swf_temporal.base.errors import PayloadUnavailable, SwfError, UsageError
-from swf_temporal.http.console.forms import Awaited, awaited_of
+from swf_temporal.http.console.forms import awaited_of
 from swf_temporal.http.console.pages import shown_json, shown_payload
 from swf_temporal.http.console.visits import Visit
 from swf_temporal.http.gateway.instances import TenantInstance, instance_of
@@ -187,18 +187,16 @@ def _run_row(run: RunFacts) -> dict[str, Any]:
     return {**row_of(run.described), "why": run.why}
 
 
-async def shown(
-    visit: Visit, found: TenantInstance, refusal: Refused | None = None, forms: Sequence[Awaited] | None = None
-) -> Response:
-    """Show an instance, with the reason for a refusal, and the forms as they were sent.
+async def shown(visit: Visit, found: TenantInstance, refusal: Refused | None = None) -> Response:
+    """Show an instance, with the reason for a refusal.
 
     Those who may not read are only told the refusal, which is raised.
     """
     if refusal is not None and not visit.may(Operation.READ):
         raise refusal
     live = await live_of(visit.asked.client, found)
-    if forms is not None or not visit.may(Operation.TASKS):
-        live["awaited"] = forms or []
+    if not visit.may(Operation.TASKS):
+        live["awaited"] = []
     row = await found.instance.handle.describe()
     runs = [_run_row(one) async for one in list_runs(visit.asked.client, row.id, MAX_RUNS)]
     return visit.page(

@@ -200,7 +200,10 @@ class Task(TypedDict):
     kind: str | None
     event: Text
     type: str | None
+    since: Annotated[str | None, Field(description="When it began to wait.")]
     until: str | None
+    roles: Annotated[list[str], Field(description="Who may answer, by the definition.")]
+    assignee: Annotated[str | None, Field(description="The person whose answer is awaited, by the definition.")]
 
 
 class TaskWithSchema(Task):
@@ -306,7 +309,11 @@ INSTANCE_FACTS: Final = (
 INSTANCE_FILTERS: Final = (DEFINITION, STATUS, *INSTANCE_FACTS, MAX_INSTANCES)
 MAX_ACTIVE: Final = _parameter("limit", type="integer", minimum=1, maximum=200, default=200)
 MAX_TASKS: Final = _parameter("limit", type="integer", minimum=1, maximum=200, default=100)
-TASK_FILTERS: Final = (DEFINITION, MAX_TASKS)
+ROLE: Final = _parameter("role", "Only tasks that this role may answer.", minLength=1)
+ASSIGNEE: Final = _parameter("assignee", "Only tasks of this person.", minLength=1)
+_WAITING: Final = "Only tasks that have waited at least as long, in seconds or as a duration of ISO 8601."
+WAITING: Final = _parameter("waiting", _WAITING, minLength=1, example="PT1H")
+TASK_FILTERS: Final = (DEFINITION, ROLE, ASSIGNEE, WAITING, MAX_TASKS)
 _EVENT: Final = "The name of the event in the definition, if the instance waits for several."
 EVENT: Final = _parameter("event", _EVENT, minLength=1)
 

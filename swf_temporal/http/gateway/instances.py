@@ -3,14 +3,17 @@
 import asyncio
 import time
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Final
 from urllib.parse import quote
 
 from starlette.responses import JSONResponse, Response
 
 from swf_temporal.base.client_errors import InstanceNotFoundError, RunEnded
+from swf_temporal.base.durations import LENGTHS, parse_length
 from swf_temporal.http.gateway.answers import (
     ACTION,
+    ASSIGNEE,
     DEFINITION,
     DROP_EVENTS,
     DRY_RUN,
@@ -19,7 +22,9 @@ from swf_temporal.http.gateway.answers import (
     INSTANCE_FACTS,
     MAX_INSTANCES,
     MAX_TASKS,
+    ROLE,
     STATUS,
+    WAITING,
     Fault,
     InstanceFacts,
     Outcome,
@@ -31,7 +36,7 @@ from swf_temporal.operations.client import Client, Instance
 from swf_temporal.operations.instances import described, facts_of
 from swf_temporal.operations.listing import RUNNING, filter_of, is_open, listed
 from swf_temporal.operations.rerunning import Plan, plan_rerun, plan_retry
-from swf_temporal.operations.tasks import Tasks, complete_task, find_task, list_tasks
+from swf_temporal.operations.tasks import TaskFilter, complete_task, find_task, list_tasks
 from swf_temporal.runtime.ids import WORKFLOW_TYPES
 from swf_temporal.temporal.client_errors import has_ended
 from swf_temporal.temporal.search_attributes import NotRegisteredError
@@ -177,15 +182,23 @@ def _error(ended: RunEnded) -> Fault:
 
 async def show_tasks(asked: RequestContext) -> Response:
     """List open tasks."""
-    found = await tasks_for(asked, asked.parameter(DEFINITION), asked.number(MAX_TASKS))
+    waiting = asked.parameter(WAITING)
+    if waiting is not None and parse_length(waiting) is None:
+        raise Refused(400, "bad-parameter", f"the parameter waiting is {waiting!r}", LENGTHS)
+    wanted = TaskFilter(
+        definitions_for(asked, asked.parameter(DEFINITION)),
+        asked.parameter(ROLE),
+        asked.parameter(ASSIGNEE),
+        parse_length(waiting or "0") or timedelta(),
+    )
+    found = await list_tasks(asked.client, wanted, limit=asked.number(MAX_TASKS))
     tasks = [one.facts() for one in found.tasks]
     return JSONResponse({"tasks": tasks, "silent": found.silent, "more": found.more})
 
 
-async def tasks_for(asked: RequestContext, definition: str | None, limit: int) -> Tasks:
-    """Return the tasks of the tenant's instances, of *limit* instances at most for each definition."""
-    every = asked.sees_everything and definition is None
-    return await list_tasks(asked.client, [None] if every else asked.known(definition), limit=limit)
+def definitions_for(asked: RequestContext, definition: str | None) -> list[str] | None:
+    """Return the ids of the tenant's definitions, or only that one; None if these are all there are."""
+    return None if asked.sees_everything and definition is None else asked.known(definition)
 
 
 async def show_task(asked: RequestContext) -> Response:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 from swf_temporal.base.calls import Function
@@ -37,7 +38,7 @@ from swf_temporal.languages.dsl.model.workflow import (
 )
 from swf_temporal.languages.dsl.names import id_of, own_function
 from swf_temporal.languages.dsl.schedules import spec_of
-from swf_temporal.languages.metadata import attributes_of, concurrency_of
+from swf_temporal.languages.metadata import attributes_of, concurrency_of, people_of
 from swf_temporal.languages.port import Concurrency, Definition, EventUse, FunctionUse, Language, Words
 from swf_temporal.languages.triggers import ConsumedEvent, CorrelationRule, EventStart
 from swf_temporal.runtime.correlation import Taken, assigned, usable
@@ -112,7 +113,7 @@ class DslDefinition(Definition):
             found += [_event_use(one, starts=True) for one in filters_of(schedule.on)]
         for task in tasks_in(self.workflow):
             if isinstance(task, ListenTask):
-                found += [_event_use(one) for one in _awaited(task.listen.to)]
+                found += [_event_use(one, task.metadata) for one in _awaited(task.listen.to)]
             elif isinstance(task, EmitTask):
                 given = task.emit.event.with_
                 kind = given.get("type") if isinstance(given, dict) else None
@@ -320,9 +321,10 @@ def _rules(one: Filter) -> tuple[CorrelationRule, ...]:
     )
 
 
-def _event_use(one: Filter, *, starts: bool = False) -> EventUse:
-    kind = _text_of(one, "type")
-    return EventUse(one.name, kind, _text_of(one, "source"), starts=starts, correlation=_rules(one))
+def _event_use(one: Filter, metadata: Mapping[str, Any] = MappingProxyType({}), *, starts: bool = False) -> EventUse:
+    source, said = _text_of(one, "source"), plain(metadata)
+    use = EventUse(one.name, _text_of(one, "type"), source, starts=starts, correlation=_rules(one), **people_of(said))
+    return replace(use, data_schema=said.get("dataSchema"))
 
 
 def _consumed(one: Filter, *, is_awaited: bool = True) -> ConsumedEvent:

@@ -12,7 +12,7 @@ from swf_temporal.base.errors import Position, Problem, Severity, UsageError
 from swf_temporal.drawing.outline import Outline
 from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.languages.including import at_its_origin
-from swf_temporal.languages.metadata import attributes_of, concurrency_of
+from swf_temporal.languages.metadata import attributes_of, concurrency_of, people_of
 from swf_temporal.languages.pointers import pointers_in
 from swf_temporal.languages.port import Concurrency, Definition, EventUse, FunctionUse, Language, Words
 from swf_temporal.languages.serverless_workflow.execution.correlation import value_in
@@ -172,6 +172,7 @@ class ServerlessWorkflowDefinition(Definition):
                     CorrelationRule(rule.context_attribute_name, path=rule.path, value=rule.context_attribute_value)
                     for rule in one.correlation
                 ),
+                **people_of(plain(one.metadata)),
             )
             for one in self.workflow.events
         )

@@ -12,7 +12,7 @@ from temporalio.service import RPCError
 
 from swf_temporal.base.errors import CallFailed, UsageError
 from swf_temporal.base.stopping import stop_signal
-from swf_temporal.events.consumers.consumer import Consumer, source_of
+from swf_temporal.events.consumers.consumer import RESULTS, Consumer, source_of
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.operations.client import Client
 from swf_temporal.sdk.definitions import catalogue_of, resources_of, with_led_to
@@ -90,6 +90,8 @@ async def consuming(events: EventSettings, settings: Settings, router: Router) -
         def count(result: str) -> None:
             messages.add(1, {"consumer": one.name, "result": result})
 
+        for result in RESULTS:
+            messages.add(0, {"consumer": one.name, "result": result})  # so that the first increase is seen as one
         return Consumer(one, source_of(one, settings, deployment), router.take, settings, count)
 
     try:

@@ -323,7 +323,7 @@ class Worker:
             async with AsyncExitStack() as stack:
                 self._functions = await stack.enter_async_context(self.plugin.opened(worker))
                 await stack.enter_async_context(watched(client))
-                await stack.enter_async_context(gauged(client))
+                await stack.enter_async_context(gauged(client, settings.task_queue, self.catalogue))
                 if settings.health_port is not None:  # answers until calls have finished
                     serves = self.catalogue.digest
                     await stack.enter_async_context(health_endpoint(settings.health_port, self.is_ready, serves))

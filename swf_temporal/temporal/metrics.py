@@ -5,7 +5,7 @@ adds (`namespace`, `task_queue`, `workflow_type`, which is the id of the definit
 and functions, and no data.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
@@ -20,13 +20,12 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.temporal.instance_log import fault_in
 from swf_temporal.temporal.instance_part import Ending, Instance, Part
-from swf_temporal.temporal.spans import are_recorded, record_instance, record_state
 
 if TYPE_CHECKING:
     from swf_temporal.temporal.host import TemporalHost
 
 STARTED, ENDED = "swf_instances_started", "swf_instances_ended"
-STATES, ACTIONS = "swf_state_duration", "swf_action_duration"
+STATES, ACTIONS, WAITS = "swf_state_duration", "swf_action_duration", "swf_wait_duration"
 FAILED_ACTIONS, FAILED_ATTEMPTS = "swf_failed_actions", "swf_failed_attempts"
 RETRIES, TIMEOUTS, EVENTS = "swf_retries", "swf_timeouts", "swf_events"
 
@@ -43,18 +42,28 @@ _ENDS: Final[Mapping[TraceKind, tuple[TraceKind, str]]] = {
     TraceKind.ERROR_CAUGHT: (TraceKind.STATE_LEFT, "failed"),
     TraceKind.ACTION_COMPLETED: (TraceKind.ACTION_COMPLETED, "completed"),
     TraceKind.ACTION_FAILED: (TraceKind.ACTION_COMPLETED, "failed"),
+    TraceKind.EVENT_TAKEN: (TraceKind.EVENT_TAKEN, "taken"),
+    TraceKind.EVENT_TIMED_OUT: (TraceKind.EVENT_TAKEN, "timed-out"),
 }
-"""By the entry that ends a state or an action, the usual such entry, and the result."""
+"""By the entry that ends a state, an action or a wait, the usual such entry, and the result."""
+_DURATIONS: Final[Mapping[TraceKind, tuple[str, str]]] = {
+    TraceKind.STATE_LEFT: (STATES, "States that were left, by result, and how long they took"),
+    TraceKind.ACTION_COMPLETED: (ACTIONS, "Actions that ended, by result, and how long they took"),
+    TraceKind.EVENT_TAKEN: (WAITS, "Waits for events that ended, by result, and how long they took"),
+}
+"""The histograms, with their descriptions, by the usual entry at the end of what they measure."""
+_STARTED: Final = "Instances that were started"
+_ENDED: Final = "Instances that ended, by result"
 _RETRIED: Final[Mapping[TraceKind, str]] = {TraceKind.STATE_RETRIED: "state", TraceKind.ACTION_RETRIED: "action"}
 _TIMEOUTS: Final = "Timeouts of the definition that were over"
 _MAX_BEGUN: Final = 10_000
-"""The maximum number of states and actions in progress whose start is remembered."""
+"""The maximum number of states, actions and waits in progress whose start is remembered."""
 _MAX_NAMES: Final = 1000
 """The maximum number of values of a label in a process, besides `other`: each is kept until the process ends."""
 
 _Labels = tuple[tuple[str, str], ...]
 _Key = tuple[TraceKind, str, str]
-"""The entry that ends a state or an action, the lane, and the name."""
+"""The entry that ends a state, an action or a wait, the lane, and the name."""
 _Begun = tuple[datetime, _Labels]
 
 _MAX_KEPT: Final = 10_000
@@ -74,6 +83,16 @@ def count_instances(client: Client) -> None:
     global _meter  # noqa: PLW0603 - one for the process, as its exporter is
     if (meter := meter_of(client)) is not MetricMeter.noop:
         _meter = meter
+
+
+def begin_counters(client: Client, task_queue: str, definitions: Iterable[Definition]) -> None:
+    """Begin the counters of instances of *definitions*, so that their first increase is seen as one."""
+    if _meter is not None:
+        for one in definitions:
+            labels = (("namespace", client.namespace), ("task_queue", task_queue), ("workflow_type", one.id))
+            version = ("version", one.version or "")
+            _counter(_meter, STARTED, _STARTED, (*labels, version)).add(0)
+            _counter(_meter, ENDED, _ENDED, (*labels, version, ("result", "completed"), ("error", ""))).add(0)
 
 
 @lru_cache(_MAX_KEPT)
@@ -109,7 +128,7 @@ class InstanceMetrics(Part):
 
     def __init__(self, instance: Instance) -> None:
         super().__init__(instance)
-        self._is_asked = _meter is not None or are_recorded()
+        self._is_asked = _meter is not None
         self._labels = _labels_of(workflow.info()) if self._is_asked else ()
         self._version = ("version", "")
         self._begun: dict[_Key, _Begun] = {}
@@ -123,17 +142,14 @@ class InstanceMetrics(Part):
         """Count the start of an instance, but not its continuation."""
         self._version = ("version", definition.version or "")
         if not self.instance.is_continued:
-            self._count(STARTED, "Instances that were started", self._version)
+            self._count(STARTED, _STARTED, self._version)
 
     async def end(self, ending: Ending) -> None:
         """Count how the execution ends; one that continues as new has not ended."""
         if ending.failure is not None:
             self._ended(ending.how, fault_in(ending.failure).name)
-            record_instance(ending.how, str(ending.failure))
-            return
-        if ending.how != "continued":
+        elif ending.how != "continued":
             self._ended(ending.how)
-        record_instance(ending.how)
 
     def _ended(self, result: str, error: str = "") -> None:
         if result in {"failed", "cancelled"}:
@@ -141,7 +157,7 @@ class InstanceMetrics(Part):
                 self._end(key, result, workflow.now())
         if not self.instance.is_call:
             labels = self._version, ("result", result), ("error", _errors.bounded(error))
-            self._count(ENDED, "Instances that ended, by result", *labels)
+            self._count(ENDED, _ENDED, *labels)
 
     def kept(self, *, is_new: bool) -> None:
         """Count an event that no state waits for: it is kept, or is a duplicate."""
@@ -151,7 +167,7 @@ class InstanceMetrics(Part):
         """Count what an entry reports."""
         kind = entry.kind
         if kind in _EVENTS:
-            self._count_event(_EVENTS[kind])
+            self._note_event(entry)
         elif kind is TraceKind.STATE_ENTERED:
             self._begin(TraceKind.STATE_LEFT, entry, ("state", _states.bounded(entry.state)))
         elif kind is TraceKind.ACTION_STARTED:
@@ -172,6 +188,14 @@ class InstanceMetrics(Part):
         elif kind is TraceKind.WORKFLOW_CONTINUED:
             self._ended("continued")
 
+    def _note_event(self, entry: TraceEntry) -> None:
+        self._count_event(_EVENTS[entry.kind])
+        if entry.kind is TraceKind.EVENT_AWAITED:
+            self._begin(TraceKind.EVENT_TAKEN, entry, ("state", _states.bounded(entry.state)))
+        elif entry.kind in _ENDS:
+            of, result = _ENDS[entry.kind]
+            self._end(_key(of, entry), result, entry.at)
+
     def _begin(self, until: TraceKind, entry: TraceEntry, *labels: tuple[str, str]) -> None:
         if len(self._begun) >= _MAX_BEGUN:
             self._begun.clear()  # interrupted ones never end
@@ -180,16 +204,12 @@ class InstanceMetrics(Part):
     def _end(self, key: _Key, result: str, ended: datetime) -> None:
         begun = self._begun.pop(key, None)
         if begun is not None:  # else it began in an earlier execution
-            (of, _, name), (at, labels) = key, begun
-            is_state = of is TraceKind.STATE_LEFT
-            self._measure(STATES if is_state else ACTIONS, ended - at, *labels, ("result", result))
-            if is_state:
-                record_state(name, at, ended, result)
+            at, labels = begun
+            self._measure(key[0], ended - at, *labels, ("result", result))
 
-    def _measure(self, name: str, taken: timedelta, *labels: tuple[str, str]) -> None:
+    def _measure(self, of: TraceKind, taken: timedelta, *labels: tuple[str, str]) -> None:
         if _meter is not None and not workflow.unsafe.is_replaying():
-            what = "States that were left" if name == STATES else "Actions that ended"
-            description = f"{what}, by result, and how long they took"
+            name, description = _DURATIONS[of]
             _histogram(_meter, name, description, self._labels + labels).record(taken)
 
     def _count(self, name: str, description: str, *labels: tuple[str, str]) -> None:
@@ -223,7 +243,7 @@ def _labels_of(info: workflow.Info) -> _Labels:
 
 
 def _key(of: TraceKind, entry: TraceEntry) -> _Key:
-    return of, entry.lane, entry.state if of is TraceKind.STATE_LEFT else entry.name
+    return of, entry.lane, entry.name if of is TraceKind.ACTION_COMPLETED else entry.state
 
 
 def count_failed_attempt(fault: WorkflowFault, *, is_tried_again: bool) -> None:

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import signal
+import subprocess
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ ROOT = Path(__file__).parents[2]
 DASHBOARD, ALERTS = ROOT / "monitoring" / "dashboard.json", ROOT / "monitoring" / "alerts.yaml"
 _OF_BROKERS = "sum by (consumer, result) (rate(swf_consumed_messages_total[$__rate_interval]))"
 """What a broker's messages come to is counted by the tests of consumers."""
+_PROMTOOL = shutil.which("promtool")
 _LAST = "temporal_workflow_task_execution_failed_total"
 _NAME = re.compile(r"\b(?:swf|temporal)_\w+")
 _EVENT = {"Content-Type": "application/cloudevents+json"}
@@ -83,13 +85,29 @@ def asked_for() -> dict[str, set[str]]:
     return {where: set(_NAME.findall(expression)) for where, expression in found.items()}
 
 
-def scraped(port: int) -> dict[str, set[str]]:
+def exposed(port: int) -> str:
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
-        lines = answer.read().decode().splitlines()
+        text: str = answer.read().decode()
+        return text
+
+
+def scraped(port: int) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
-    for name, labels in re.findall(r"^(\w+)(?:\{(.*)\})? ", "\n".join(lines), re.MULTILINE):
+    for name, labels in re.findall(r"^(\w+)(?:\{(.*)\})? ", exposed(port), re.MULTILINE):
         found.setdefault(name, set()).update(re.findall(r"(\w+)=\"", labels))
     return found
+
+
+def check_exposition(*ports: int) -> None:
+    """Have promtool read what is exposed, if it is there: every metric has a type, and a name by the conventions."""
+    for port in ports if _PROMTOOL is not None else ():
+        command = [str(_PROMTOOL), "check", "metrics"]
+        done = subprocess.run(command, input=exposed(port), check=False, capture_output=True, text=True, timeout=60)
+        assert (done.returncode, done.stdout + done.stderr) == (0, "")
+
+
+def buckets_of(metric: str, text: str) -> set[float]:
+    return {float(bound) for bound in re.findall(rf'^{metric}_bucket{{.*le="([0-9.]+)"}}', text, re.MULTILINE)}
 
 
 def _ask_prometheus(swf: Swf, *ports: int) -> None:
@@ -134,6 +152,8 @@ async def test_every_metric_of_the_dashboard_and_the_alerts_exists(swf: Swf, dev
     serving = ["defs", "--functions", "functions.py", *at, "--metrics", str(port)]
     with swf.running("worker", *serving) as worker:
         worker.until("working for")
+        started = r'^swf_instances_started_total{.*workflow_type="(\w+)"} 0$'
+        assert re.findall(started, exposed(port), re.MULTILINE) == ["counted", "failing"]
         options = ["defs", "--port", "0", *at, "--metrics", str(gateway_port)]
         with swf.running("gateway", *options, stream="stdout") as gateway:
             url = gateway.until("http://").strip()
@@ -144,6 +164,9 @@ async def test_every_metric_of_the_dashboard_and_the_alerts_exists(swf: Swf, dev
             asked(f"{url}/events", {"specversion": "1.0", "id": "1", "source": "shop", "type": "unknown"}, **_EVENT)
             found = scraped(gateway_port)
             of_worker = until(lambda: scraped(port), lambda seen: _LAST in seen)
+            check_exposition(port, gateway_port)
+            for measured in ("swf_state_duration_seconds", "temporal_workflow_endtoend_latency_seconds"):
+                assert [bound for bound in buckets_of(measured, exposed(port)) if 2 * 60 <= bound < 9 * 60]
             if shutil.which("prometheus"):
                 _ask_prometheus(swf, port, gateway_port)
             await newer.terminate()

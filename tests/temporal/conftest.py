@@ -417,6 +417,12 @@ class Measured(Bench):
         found = (one.attributes for one in self._updates if one.metric.name == name)
         return [tuple(str(attributes[label]) for label in labels) for attributes in found]
 
+    def measured(self, name: str, label: str) -> dict[str, float]:
+        """Return the latest values of a gauge by those of a label."""
+        self.counted(name)
+        found = [one for one in self._updates if one.metric.name == name]
+        return {str(one.attributes[label]): one.value for one in found}
+
 
 async def measured_at(address: str) -> Measured:
     metrics = MetricBuffer(10_000)

@@ -10,8 +10,10 @@ from swf_temporal.base.data import JSON
 from swf_temporal.operations.client import Client
 from swf_temporal.operations.rerunning import plan_retry
 from swf_temporal.temporal import client as swf
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.sdk.metrics import gauged
 from tests.temporal.building import consumed, inject, operation
-from tests.temporal.conftest import Measured, calling, define
+from tests.temporal.conftest import Measured, calling, define, until
 
 FAILING: Mapping[str, Any] = operation(
     "Book", {"name": "seat", "functionRef": "work", "retryRef": "Once"},
@@ -52,6 +54,7 @@ async def test_each_step_is_counted_once(measured: Measured) -> None:
         ("Wait", "completed"),
         ("Later", "completed"),
     ]
+    assert count("swf_wait_duration", "state", "result") == [("Wait", "taken")]  # the other was kept
     assert count("swf_action_duration", "state", "function", "result") == [("Book", "work", "failed")]
     failed = ("state", "action", "function", "error")
     assert count("swf_failed_actions", *failed) == [("Book", "seat", "work", "CallFailed")]
@@ -105,3 +108,16 @@ async def test_how_instances_end_is_counted(measured: Measured) -> None:
     assert ("failing", "Book", "failed") in measured.counted("swf_state_duration", "workflow_type", "state", "result")
     assert len(measured.counted("swf_instances_started", "workflow_type")) == 4
     assert ("timed-out",) in measured.counted("swf_events", "result")
+
+
+async def test_running_instances_are_counted_wherever_they_are(measured: Measured) -> None:
+    """Those of each definition that is served, though no worker has them; others of the task queue are not."""
+    client, queue = measured.client, "counting-what-runs"
+    for number, name in enumerate(("here", "here", "elsewhere")):
+        await client.start_workflow(name, args=[{}], id=f"counted-{number}", task_queue=queue)
+    served = Catalogue([define(inject("Only"), id=name) for name in ("here", "nowhere")])
+    async with gauged(client, queue, served):
+        found = await until(
+            lambda: measured.measured("swf_instances_running", "workflow_type"), lambda known: known.get("here") == 2
+        )
+    assert found == {"here": 2, "nowhere": 0}

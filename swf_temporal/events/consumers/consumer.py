@@ -42,6 +42,8 @@ from swf_temporal.settings.events import ConsumerSettings
 
 _log = logging.getLogger("swf.events")
 
+RESULTS: Final = ("taken", "unknown", "dead-lettered", "refused", "held")
+"""The outcomes of a message that are counted."""
 _MAX_LETTER_BYTES: Final = 64 * 1024 * 1024
 """The size limit of dead letters; the broker's may be lower."""
 _FIRST_PAUSE: Final = 0.5

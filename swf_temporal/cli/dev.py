@@ -18,7 +18,7 @@ EXAMPLES = {"dev": "Example: swf dev definitions/ --functions functions.py"}
 
 
 @taking("gateway", GatewaySettings, "sonataflow_api", "kept_headers")
-@taking("settings", WorkerSettings, "task_queue", "log_format", "log_level")
+@taking("settings", WorkerSettings, "task_queue", "metrics", "log_format", "log_level")
 def dev(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the definitions.")] = Path(),
     *,

@@ -66,6 +66,12 @@ def current_call() -> CurrentCall:
         raise UsageError("no call is in progress here", "use it in a function that a worker runs") from None
 
 
+def attempts_before() -> int:
+    """Return the number of attempts at the call in progress that were made before this one."""
+    current = _CURRENT.get(None)
+    return 0 if current is None else current.attempt - 1
+
+
 async def is_made_again() -> bool:
     """Return whether there is already another attempt at the call, since this one was considered lost."""
     current = _CURRENT.get(None)

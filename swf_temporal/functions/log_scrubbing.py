@@ -55,6 +55,16 @@ def scrubbing(hidden: Callable[[], Mapping[str, JSON]]) -> Iterator[None]:
         _HIDDEN.reset(token)
 
 
+def scrubbed(text: str) -> str:
+    """Return *text* without the secrets of the call in progress."""
+    hidden = _HIDDEN.get()
+    if hidden is None or not (secrets := hidden()):
+        return text
+    from swf_temporal.functions.secrets import scrub  # noqa: PLC0415 - as below
+
+    return str(scrub(text, secrets))
+
+
 def _scrub(record: logging.LogRecord, secrets: Mapping[str, JSON]) -> None:
     from swf_temporal.functions.secrets import scrub  # noqa: PLC0415 - commands log without making calls
 

@@ -19,6 +19,7 @@ from swf_temporal.sdk.documents import missing
 from swf_temporal.sdk.event_router import Router
 from swf_temporal.sdk.function_modules import FollowedModules
 from swf_temporal.sdk.logs import log_lines
+from swf_temporal.sdk.metrics import export_metrics
 from swf_temporal.sdk.rereading import LiveCatalogue
 from swf_temporal.sdk.worker import Worker
 from swf_temporal.settings.calls import Settings, read_settings
@@ -65,6 +66,7 @@ class Development:
 
     async def serve(self) -> int:
         """Serve the folder until the process is asked to stop; return the exit code."""
+        export_metrics(self.settings.metrics)
         stopping = stop_signal()
         at = self.listening
         async with (
@@ -192,9 +194,13 @@ def prepare(
     events = EventSettings.read(file=config)
     own = {"task_queue": settings.task_queue, "max_hops": events.max_hops, "console": True}
     at_gateway = GatewaySettings.read({}, arguments={**own, **(gateway or {})})
-    # A developer does not need these: it stops at once, and opens no further ports.
+    # A developer does not need these: it stops at once, and opens no ports that no option asks for.
     settings = settings.replace(
-        grace_period=timedelta(), known_definitions_only=False, health_port=None, deployment=None
+        grace_period=timedelta(),
+        known_definitions_only=False,
+        health_port=None,
+        deployment=None,
+        metrics=settings.metrics if options.get("metrics") is not None else None,
     )
     offered = FollowedModules(functions, call_settings.modules)
     log_lines(settings.log_format, settings.log_level)

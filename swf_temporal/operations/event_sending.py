@@ -14,7 +14,7 @@ from swf_temporal.operations.client import Client
 from swf_temporal.operations.event_recipients import Recipients
 from swf_temporal.settings.values import MAX_HOPS
 from swf_temporal.temporal.event_dispatch import Receipt, dispatch, send_to
-from swf_temporal.temporal.tracing import continued
+from swf_temporal.temporal.tracing import sent
 
 
 def latest_of(catalogue: Catalogue) -> list[Definition]:
@@ -158,7 +158,7 @@ async def send(  # noqa: PLR0913 - options of sending, most of them optional
     if stopped:
         names = ", ".join(stopped)
         _log.error("the event %r of type %r does not reach %s: %s", event.id, event.type, names, why_stopped(event))
-    with continued({name: str(value) for name, value in event.attributes.items()}, "send event"):
+    with sent(event):
         receipts = [] if named is None else [await send_to(client.temporal, event, named)]
         receipts += [Receipt(one, "stopped") for one in stopped]
         dispatched = await dispatch(

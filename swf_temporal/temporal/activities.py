@@ -43,6 +43,7 @@ from swf_temporal.temporal.local_calls import GoesOn
 from swf_temporal.temporal.metrics import count_failed_attempt
 from swf_temporal.temporal.namespace_variables import NamespaceVariables
 from swf_temporal.temporal.records import EVALUATE, LIMITS, LOOK_UP, PUBLISH, RESOLVE, UNKNOWN, pin_of, pinned
+from swf_temporal.temporal.spans import number_attempt
 from swf_temporal.temporal.variables import (
     INSTANCE_ENDED,
     READ_VARIABLE,
@@ -159,6 +160,7 @@ class Activities:
 
     async def _attempt(self, call: FunctionCall, record: CallRecord, key: str, attempt: int) -> RawValue:
         """Return the result of one attempt. Raises ApplicationError as the call's retry rule says."""
+        number_attempt(attempt)
         try:
             with answering(_current(call, record, key, attempt)):
                 result = await self.performer.perform(call, source=record.source, key=key, attempt=attempt)

@@ -9,6 +9,7 @@ from swf_temporal.temporal.lifecycle import Lifecycle
 from swf_temporal.temporal.metrics import InstanceMetrics
 from swf_temporal.temporal.own_attributes import OwnAttributes
 from swf_temporal.temporal.own_place import OwnPlace
+from swf_temporal.temporal.spans import InstanceSpans
 from swf_temporal.temporal.subscribing import Subscriptions
 
 PARTS: Final[tuple[type[Part], ...]] = (
@@ -19,6 +20,7 @@ PARTS: Final[tuple[type[Part], ...]] = (
     OwnAttributes,
     OwnPlace,
     InstanceMetrics,
+    InstanceSpans,
     InstanceLog,
 )
 """Parts that report how an execution ends come last: others may still fail at its end."""

@@ -11,19 +11,23 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
+from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.errors import UsageError
-from swf_temporal.functions.http.tracing import TracedRequest, trace_requests
-from swf_temporal.temporal.spans import record_spans
+from swf_temporal.functions.http.tracing import SentRequest, TracedRequest, trace_requests
+from swf_temporal.functions.log_scrubbing import scrubbed
+from swf_temporal.temporal.spans import number_attempts, record_spans
 
 if TYPE_CHECKING:
-    from opentelemetry.trace import Tracer
+    from opentelemetry.context import Context
+    from opentelemetry.trace import Span, SpanKind, Tracer
     from temporalio.client import Client, Interceptor
 
 _ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
@@ -34,8 +38,10 @@ _HTTP: Final = "http/protobuf"
 _NAME: Final = "swf-temporal"
 _LAST_EXPORT: Final = 5
 """Seconds that a process waits at its end until its spans are exported."""
-_FIRST_ERROR: Final = 400
-"""The lowest status of a failed request."""
+_FIRST_ERROR, _FIRST_OF_SERVER = 400, 500
+"""The lowest status of a failed request, and of one whose failure is the server's."""
+_METHODS: Final = frozenset({"CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "QUERY", "TRACE"})
+"""The methods that OpenTelemetry's conventions know."""
 
 
 def is_tracing() -> bool:
@@ -107,9 +113,10 @@ def _provide() -> None:
         provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
         trace.set_tracer_provider(provider)
     trace_requests(_request)
-    from swf_temporal.temporal.instance_tracing import recorder  # noqa: PLC0415 - needs the extra
+    from swf_temporal.temporal.instance_tracing import number_attempt, tracing_with  # noqa: PLC0415 - needs the extra
 
-    record_spans(recorder(_tracer(), _NAME))
+    record_spans(tracing_with(_tracer(), _NAME))
+    number_attempts(number_attempt)
 
 
 def flush() -> None:
@@ -133,50 +140,126 @@ def _tracer() -> "Tracer":
     return trace.get_tracer(_NAME)
 
 
+def _method(method: str) -> dict[str, str]:
+    """Return the attributes of a request's method, of which services may invent any."""
+    if method in _METHODS:
+        return {"http.request.method": method}
+    return {"http.request.method": "_OTHER", "http.request.method_original": method}
+
+
 @contextmanager
-def _request(method: str, host: str, port: int) -> Iterator[TracedRequest]:
+def _request(sent: SentRequest) -> Iterator[TracedRequest]:
     from opentelemetry import propagate, trace  # noqa: PLC0415 - of an extra
 
-    attributes: dict[str, str | int] = {"http.request.method": method, "server.address": host, "server.port": port}
-    # The fault of the call says what is wrong, without secrets.
-    with _tracer().start_as_current_span(
-        method,
-        kind=trace.SpanKind.CLIENT,
-        attributes=attributes,
-        record_exception=False,
-        set_status_on_exception=False,
-    ) as span:
+    attributes: dict[str, str | int] = {
+        **_method(sent.method),
+        "url.full": scrubbed(sent.shown_url),
+        "server.address": sent.host,
+        "server.port": sent.port,
+    }
+    if sent.resent:
+        attributes["http.request.resend_count"] = sent.resent
+    name = sent.method if sent.method in _METHODS else "HTTP"
+    with _span(name, trace.SpanKind.CLIENT, attributes) as span:
 
         def answered(status: int) -> None:
             span.set_attribute("http.response.status_code", status)
             if status >= _FIRST_ERROR:
-                span.set_status(trace.Status(trace.StatusCode.ERROR))
+                _fail(span, str(status))
 
         headers: dict[str, str] = {}
         propagate.inject(headers)
-        try:
-            yield TracedRequest(headers, answered)
-        except Exception as error:
-            span.set_attribute("error.type", type(error).__name__)
-            span.set_status(trace.Status(trace.StatusCode.ERROR))
-            raise
+        yield TracedRequest(headers, answered)
 
 
 @contextmanager
-def continued(headers: Mapping[str, str], name: str) -> Iterator[None]:
-    """Continue the trace that a request's *headers* name, in a span called *name*, within the context.
+def _span(
+    name: str, kind: "SpanKind", attributes: Mapping[str, str | int], around: "Context | None" = None
+) -> "Iterator[Span]":
+    """Make a span within the context. Of an error it has the type: what is wrong says the fault of the call."""
+    from opentelemetry import trace  # noqa: PLC0415 - of an extra
 
-    For an event, its attributes serve as headers. If they name no trace, the span belongs to the current one.
+    with _tracer().start_as_current_span(
+        name,
+        context=around,
+        kind=kind,
+        attributes=attributes,
+        record_exception=False,
+        set_status_on_exception=False,
+    ) as span:
+        try:
+            yield span
+        except BaseException as error:
+            status = getattr(span, "status", None)
+            if status is None or status.status_code is not trace.StatusCode.ERROR:
+                _fail(span, type(error).__name__)
+            raise
+
+
+def _fail(span: "Span", kind: str) -> None:
+    from opentelemetry import trace  # noqa: PLC0415 - of an extra
+
+    span.set_attribute("error.type", kind)
+    span.set_status(trace.Status(trace.StatusCode.ERROR))
+
+
+@dataclass(frozen=True, slots=True)
+class ServedRequest:
+    """The facts about a request to a server that its span has."""
+
+    method: str
+    route: str
+    path: str
+    scheme: str
+    headers: Mapping[str, str]
+
+
+@contextmanager
+def served(request: ServedRequest) -> Iterator[Callable[[int], Any]]:
+    """Continue the trace that a request's headers name, in a span within the context.
+
+    Yields what is to be called with the status of the answer.
+    """
+    if not is_tracing():
+        yield lambda _: None
+        return
+    from opentelemetry import propagate, trace  # noqa: PLC0415 - of an extra
+
+    attributes: dict[str, str | int] = {
+        **_method(request.method), "http.route": request.route, "url.path": request.path, "url.scheme": request.scheme,
+    }  # fmt: skip
+    with suppress(ValueError):
+        place = urlsplit(f"//{request.headers.get('host', '')}")
+        attributes |= {"server.address": place.hostname} if place.hostname else {}
+        attributes |= {"server.port": place.port} if place.port else {}
+    name = f"{request.method if request.method in _METHODS else 'HTTP'} {request.route}"
+    with _span(name, trace.SpanKind.SERVER, attributes, propagate.extract(request.headers)) as span:
+
+        def answered(status: int) -> None:
+            span.set_attribute("http.response.status_code", status)
+            if status >= _FIRST_OF_SERVER:
+                _fail(span, str(status))
+
+        yield answered
+
+
+@contextmanager
+def sent(event: CloudEvent) -> Iterator[None]:
+    """Continue the trace that an event's attribute `traceparent` names, in a span within the context.
+
+    If it names none, the span belongs to the current one.
     """
     if not is_tracing():
         yield
         return
     from opentelemetry import propagate, trace  # noqa: PLC0415 - of an extra
 
-    context, kind = propagate.extract(headers), trace.SpanKind.SERVER
-    with _tracer().start_as_current_span(
-        name, context=context, kind=kind, record_exception=False, set_status_on_exception=False
-    ):
+    around = propagate.extract({name: str(value) for name, value in event.attributes.items()})
+    attributes = {
+        "cloudevents.event_id": event.id, "cloudevents.event_source": event.source,
+        "cloudevents.event_type": event.type,
+    }  # fmt: skip
+    with _span("send event", trace.SpanKind.PRODUCER, attributes, around):
         yield
 
 

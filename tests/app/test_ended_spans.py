@@ -11,7 +11,6 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ALWAYS_ON, ParentBased, Sampler
 from opentelemetry.trace import (
     NonRecordingSpan,
-    Span,
     SpanContext,
     SpanKind,
     StatusCode,
@@ -20,14 +19,23 @@ from opentelemetry.trace import (
     TraceState,
     use_span,
 )
+from opentelemetry.trace import Span as ApiSpan
 
-from swf_temporal.temporal.instance_tracing import recorder
-from swf_temporal.temporal.spans import EndedSpan
+from swf_temporal.temporal.instance_tracing import tracing_with
+from swf_temporal.temporal.spans import Span, SpanError, span_id
 
 BEGUN = datetime(2026, 1, 2, 3, 4, 5, 123456, tzinfo=UTC)
-STATE = EndedSpan("State:Ask", BEGUN, BEGUN + timedelta(seconds=2), {"swf.state": "Ask"})
-INSTANCE = EndedSpan("RunWorkflow:orders", BEGUN, BEGUN, {}, error="no stock", serves=True)
+ENDED = BEGUN + timedelta(seconds=2)
 SAMPLED, NOT_SAMPLED = TraceFlags(TraceFlags.SAMPLED), TraceFlags(TraceFlags.DEFAULT)
+
+
+def _instance() -> Span:
+    failed = SpanError("CallFailed", "no stock")
+    return Span("RunWorkflow:orders", span_id("run"), None, BEGUN, {"swf.result": "failed"}, error=failed)
+
+
+def _state() -> Span:
+    return Span("State:Ask", span_id("run", 3), _instance(), BEGUN, {"swf.state": "Ask"}, "Ask", "Ask", 3, 3)
 
 
 class Foreign(Tracer):
@@ -36,7 +44,7 @@ class Foreign(Tracer):
     def __init__(self, inner: Tracer) -> None:
         self._inner = inner
 
-    def start_span(self, *given: Any, **named: Any) -> Span:
+    def start_span(self, *given: Any, **named: Any) -> ApiSpan:
         return self._inner.start_span(*given, **named)
 
     def start_as_current_span(self, *_: object, **__: object) -> Any:
@@ -53,58 +61,64 @@ def _parent(flags: TraceFlags) -> SpanContext:
     return SpanContext(7, 8, is_remote=True, trace_flags=flags, trace_state=TraceState([("vendor", "kept")]))
 
 
-def _recorded(ended: EndedSpan, sampler: Sampler, flags: TraceFlags = SAMPLED) -> tuple[ReadableSpan, ...]:
+def _recorded(span: Span, sampler: Sampler, flags: TraceFlags = SAMPLED, *, foreign: bool = False) -> list[Any]:
     tracer, exporter = _exporting(sampler)
     with use_span(NonRecordingSpan(_parent(flags))):
-        recorder(tracer, "scope")(ended)
-    return exporter.get_finished_spans()
+        tracing_with(Foreign(tracer) if foreign else tracer, "scope")(span).record(span, ENDED)
+    return list(exporter.get_finished_spans())
 
 
 def _facts(span: ReadableSpan) -> tuple[object, ...]:
     context = span.get_span_context()
     assert context is not None
-    assert context.span_id not in {0, 8}
     told = (context.trace_id, context.trace_flags, context.trace_state, context.is_remote)
     status = (span.status.status_code, span.status.description)
-    links = (span.parent, span.resource, span.events, span.links)
+    links = (span.resource, span.events, span.links)
     return (span.name, span.kind, dict(span.attributes or {}), span.start_time, span.end_time, *told, *status, *links)
 
 
-@pytest.mark.parametrize("ended", [STATE, INSTANCE], ids=["a state", "a failed instance"])
-def test_a_span_is_what_the_sdk_would_make_of_it(ended: EndedSpan) -> None:
-    [ours] = _recorded(ended, ParentBased(ALWAYS_ON))
-    tracer, exporter = _exporting(ParentBased(ALWAYS_ON))
-    with use_span(NonRecordingSpan(_parent(SAMPLED))):
-        recorder(Foreign(tracer), "scope")(ended)
-    [theirs] = exporter.get_finished_spans()
+@pytest.mark.parametrize("make", [_state, _instance], ids=["a state", "a failed instance"])
+def test_a_span_is_what_the_sdk_would_make_of_it(make: Any) -> None:
+    [ours] = _recorded(make(), ParentBased(ALWAYS_ON))
+    [theirs] = _recorded(make(), ParentBased(ALWAYS_ON), foreign=True)
     assert _facts(ours) == _facts(theirs)
-    assert ours.instrumentation_scope is not None
     assert ours.instrumentation_scope.name == "scope"
 
 
 def test_a_state_says_how_long_it_took() -> None:
-    [span] = _recorded(STATE, ALWAYS_ON)
-    assert (span.start_time, span.end_time) == (1_767_323_045_123_456_000, 1_767_323_047_123_456_000)
+    """To the microsecond: the nanoseconds are its number, by which states of one workflow task are in order."""
+    [span] = _recorded(_state(), ALWAYS_ON)
+    assert (span.start_time, span.end_time) == (1_767_323_045_123_456_003, 1_767_323_047_123_456_003)
     assert (span.kind, span.status.status_code) == (SpanKind.INTERNAL, StatusCode.UNSET)
 
 
+def test_a_state_belongs_to_its_instance_and_that_to_the_client() -> None:
+    [state] = _recorded(_state(), ALWAYS_ON)
+    [instance] = _recorded(_instance(), ALWAYS_ON)
+    assert (state.parent.span_id, state.context.span_id) == (span_id("run"), span_id("run", 3))
+    assert (instance.parent.span_id, instance.context.span_id) == (8, span_id("run"))
+    assert len({span_id("run", number) for number in range(100)} | {span_id("other")}) == 101
+
+
 def test_an_instance_says_why_it_failed() -> None:
-    [span] = _recorded(INSTANCE, ALWAYS_ON)
-    assert (span.kind, span.status.status_code, span.status.description) == (
-        SpanKind.SERVER, StatusCode.ERROR, "no stock",
+    [span] = _recorded(_instance(), ALWAYS_ON)
+    assert (span.kind, span.status.status_code, span.status.description, span.attributes["error.type"]) == (
+        SpanKind.SERVER, StatusCode.ERROR, "no stock", "CallFailed",
     )  # fmt: skip
 
 
 @pytest.mark.parametrize(("sampler", "flags", "number"), [
     (ParentBased(ALWAYS_ON), NOT_SAMPLED, 0), (ALWAYS_OFF, SAMPLED, 0), (ALWAYS_ON, NOT_SAMPLED, 1),
 ], ids=["the parent is not sampled", "nothing is", "all is"])  # fmt: skip
-def test_the_sampler_decides(sampler: Sampler, flags: TraceFlags, number: int) -> None:
-    found = _recorded(STATE, sampler, flags)
+@pytest.mark.parametrize("make", [_state, _instance])
+def test_the_sampler_decides(make: Any, sampler: Sampler, flags: TraceFlags, number: int) -> None:
+    found = _recorded(make(), sampler, flags)
     assert len(found) == number
-    assert all(span.context.trace_flags.sampled for span in found if span.context is not None)
+    assert all(span.context.trace_flags.sampled for span in found)
 
 
-def test_what_belongs_to_no_trace_is_not_recorded() -> None:
+def test_another_implementation_records_nothing_of_what_belongs_to_no_trace() -> None:
     tracer, exporter = _exporting(ALWAYS_ON)
-    recorder(tracer, "scope")(STATE)
+    span = _state()
+    tracing_with(Foreign(tracer), "scope")(span).record(span, ENDED)
     assert not exporter.get_finished_spans()

@@ -1,37 +1,35 @@
 """Traces of a worker and a gateway, which a collector receives."""
 
 import json
-import shutil
 import signal
-import sys
 from collections.abc import Iterator
 from http.server import ThreadingHTTPServer
 from pathlib import Path
-from typing import Protocol, cast
+from typing import cast
 
 import pytest
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-from tests.brokers.servers import HOST, free_ports, running
+from tests.brokers.servers import HOST, free_ports
 from tests.cli.conftest import Dev, Swf, until
 from tests.cli.test_gateway import asked
+from tests.collector.collecting import COLLECTOR, WITHOUT, Collector, Ours, attributes_of, collecting
 from tests.definitions import definition
 from tests.listening import Quiet, listening
 
 pytestmark = pytest.mark.temporal
 
-_COLLECTOR = shutil.which("otelcol", path=str(Path(sys.executable).parent)) or shutil.which("otelcol")
-_LENGTH = 4
-COLLECTING = """\
-receivers: {{otlp: {{protocols: {{http: {{endpoint: "127.0.0.1:{port}"}}}}}}}}
-exporters: {{file: {{path: "{file}", format: proto, flush_interval: 100ms}}}}
-service:
-  pipelines: {{traces: {{receivers: [otlp], exporters: [file]}}}}
-  telemetry: {{metrics: {{level: none}}}}
-"""
 TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 OF_EVENT = "0af7651916cd43dd8448eb211c80319c"
+PARENTS = {
+    "RunActivity:ask": "State:Ask", "StartChildWorkflow:beneath": "State:Ask",
+    "RunWorkflow:beneath": "StartChildWorkflow:beneath", "State:Look": "RunWorkflow:beneath",
+    "RunActivity:look": "State:Look",
+}  # fmt: skip
+SERVED = {
+    "http.request.method": "POST", "http.route": "/workflows/{id}", "url.path": "/workflows/traced",
+    "url.scheme": "http", "server.address": "127.0.0.1", "http.response.status_code": 200,
+}  # fmt: skip
 EVENTED = definition("""\
 id: evented
 events: [{name: Came, type: came, source: shop}]
@@ -54,39 +52,6 @@ states: [{name: Look, type: operation, actions: [{functionRef: look}], end: true
 """)
 
 
-class Collector(Protocol):
-    url: str
-    """Where it receives them, by OTLP over HTTP."""
-
-    @property
-    def spans(self) -> list[Span]: ...
-
-
-class Ours(ThreadingHTTPServer):
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Receiving)
-        self.url = f"http://127.0.0.1:{self.server_port}"
-        self.spans: list[Span] = []
-
-
-class Written:
-    """A collector of OpenTelemetry's, which writes what it receives to a file."""
-
-    def __init__(self, url: str, file: Path) -> None:
-        self.url = url
-        self._file = file
-
-    @property
-    def spans(self) -> list[Span]:
-        """Read the file: messages, each after its length in four bytes."""
-        found, content = [], self._file.read_bytes()
-        while len(content) >= _LENGTH:
-            end = _LENGTH + int.from_bytes(content[:_LENGTH])
-            found += spans_of(content[_LENGTH:end])
-            content = content[end:]
-        return found
-
-
 class Service(ThreadingHTTPServer):
     """A service, which keeps the traces that its requests are said to belong to."""
 
@@ -101,17 +66,6 @@ class _Answering(Quiet):
         self.answer(b"{}")
 
 
-class _Receiving(Quiet):
-    def respond(self, content: bytes) -> None:
-        cast("Ours", self.server).spans += spans_of(content)
-        self.answer(b"")
-
-
-def spans_of(message: bytes) -> list[Span]:
-    resources = ExportTraceServiceRequest.FromString(message).resource_spans
-    return [span for resource in resources for scope in resource.scope_spans for span in scope.spans]
-
-
 @pytest.fixture(params=["a collector of ours", "a collector of OpenTelemetry's"])
 def collector(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Collector]:
     if request.param == "a collector of ours":
@@ -119,15 +73,10 @@ def collector(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Collec
         with listening(ours):
             yield ours
         return
-    if _COLLECTOR is None:
-        pytest.skip("there is no OpenTelemetry collector: `make collector` builds it")
-    [port] = free_ports(1)
-    written = tmp_path / "spans"
-    written.touch()
-    config = tmp_path / "collector.yaml"
-    config.write_text(COLLECTING.format(port=port, file=written))
-    with running([_COLLECTOR, "--config", str(config)], [port], tmp_path / "collector.log"):
-        yield Written(f"http://{HOST}:{port}", written)
+    if COLLECTOR is None:
+        pytest.skip(WITHOUT)
+    with collecting(tmp_path) as written:
+        yield written
 
 
 def test_a_trace_goes_from_the_gateway_to_services(swf: Swf, dev: Dev, collector: Collector) -> None:
@@ -173,10 +122,12 @@ def test_a_trace_goes_from_the_gateway_to_services(swf: Swf, dev: Dev, collector
     assert instance.kind == Span.SPAN_KIND_SERVER
     assert instance.start_time_unix_nano <= spans["State:Ask"].start_time_unix_nano
     assert instance.end_time_unix_nano >= spans["State:Ask"].end_time_unix_nano
-    assert spans["RunActivity:ask"].parent_span_id == spans["StartWorkflow:traced"].span_id
-    assert spans["RunActivity:look"].parent_span_id == spans["StartChildWorkflow:beneath"].span_id
     state = spans["State:Ask"]
-    assert state.parent_span_id == spans["StartWorkflow:traced"].span_id  # as it is of what the instance begins
+    assert state.parent_span_id == instance.span_id
+    for name, above in PARENTS.items():
+        assert spans[name].parent_span_id == spans[above].span_id, name
+    assert attributes_of(spans["POST /workflows/{id}"]).items() >= SERVED.items()
+    assert attributes_of(instance).items() >= {"swf.definition.id": "traced", "swf.definition.version": "1.0"}.items()
     assert state.start_time_unix_nano < state.end_time_unix_nano
     requests = {span.span_id.hex() for span in received if span.name == "GET"}
     assert [one and one[: -len("-01")].split("-")[1] for one in service.parents] == [TRACE, TRACE]
@@ -200,9 +151,10 @@ def test_a_process_that_ends_sends_what_it_has_traced(swf: Swf, dev: Dev) -> Non
         [state] = [span for span in collector.spans if span.name == "State:Fail"]
         [instance] = [span for span in collector.spans if span.name == "RunWorkflow:failing"]
         for one in (state, instance):
-            assert {each.key: each.value.string_value for each in one.attributes}["swf.result"] == "failed"
-        assert instance.status.code == Status.STATUS_CODE_ERROR
-        assert "no" in instance.status.message
+            found = attributes_of(one)
+            assert (found["swf.result"], found["error.type"]) == ("failed", "ExpressionFailed")
+            assert one.status.code == Status.STATUS_CODE_ERROR
+            assert one.status.message == "ExpressionFailed in state 'Fail', action 'wrong': ${ error(\"no\") }"
         collector.spans.clear()
         assert swf("run", "defs/failing.yaml").code == 1  # with a server of its own, as `swf dev` has it
         assert {span.name for span in collector.spans} >= {"StartWorkflow:failing", "State:Fail"}

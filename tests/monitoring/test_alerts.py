@@ -83,7 +83,7 @@ def check(folder: Path, series: dict[str, str], expected: dict[int, set[str]]) -
     "the worker was away for minutes", "the worker was away for long", "as many as before the worker was away",
 ])  # fmt: skip
 def test_a_single_failure_is_seen(alert: str, before: set[str], values: str, tmp_path: Path) -> None:
-    """After a hundred minutes, by the next evaluation; what failed before raises nothing any more, nor does it later."""
+    """By the next evaluation; what failed before raises nothing any more, and neither does this, later."""
     expected = {alert} | ({"SwfInstancesFail"} if alert == "SwfLimitReached" else set())
     later = 101 + _WINDOW.get(alert, 15) + 5
     check(tmp_path, {f"{FAILURES[alert]}}}": values}, {99: before, 101: expected, later: set()})

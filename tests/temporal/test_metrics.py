@@ -7,11 +7,11 @@ import pytest
 
 from swf_temporal import CallFailed, RunEnded
 from swf_temporal.base.data import JSON
+from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.operations.client import Client
 from swf_temporal.operations.rerunning import plan_retry
-from swf_temporal.temporal import client as swf
-from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.sdk.metrics import gauged
+from swf_temporal.temporal import client as swf
 from tests.temporal.building import consumed, inject, operation
 from tests.temporal.conftest import Measured, calling, define, until
 

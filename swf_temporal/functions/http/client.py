@@ -19,9 +19,10 @@ from swf_temporal.base.function_types import Callee
 from swf_temporal.base.headers import may_be_passed_on
 from swf_temporal.base.importing import PORTS, Origin, origin_of
 from swf_temporal.base.strict_json import show_json
+from swf_temporal.functions.current_call import attempts_before
 from swf_temporal.functions.http.connections import RESEND, Connections
 from swf_temporal.functions.http.failures import failure
-from swf_temporal.functions.http.tracing import traced
+from swf_temporal.functions.http.tracing import SentRequest, traced
 from swf_temporal.functions.limits import RateLimits
 from swf_temporal.functions.local_calls import check_local_host
 from swf_temporal.runtime.retrying import MAX_DELAY
@@ -298,10 +299,10 @@ class Http:
         try:
             there = self._there(request)
             left = (request.timeout or there.options.timeout).total_seconds()
-            for _ in range(_MAX_REDIRECTS + 1):
+            for redirects in range(_MAX_REDIRECTS + 1):
                 async with self._limits.of_host(there.host, there.port):
                     started = asyncio.get_running_loop().time()
-                    async with asyncio.timeout(left), self._answer(sent, there) as response:
+                    async with asyncio.timeout(left), self._answer(sent, there, redirects) as response:
                         following = redirected(sent, response) if request.follows else None
                         # A body, and the effect of a POST, are meant for one service only.
                         if following is None or (following.is_foreign and (following.content or not following.is_safe)):
@@ -328,10 +329,12 @@ class Http:
         return _There(url, port, self._settings.options_for(request.callee, url.host, port))
 
     @asynccontextmanager
-    async def _answer(self, request: Request, there: "_There") -> AsyncIterator[httpx.Response]:
+    async def _answer(self, request: Request, there: "_There", redirects: int) -> AsyncIterator[httpx.Response]:
         self._settings.network.check(there.host, there.port)
         transport = self._connections.to(there.url, there.options)
-        with traced(request.method, there.host, there.port) as trace:
+        # Requests without a callee, such as for tokens, belong to the call, and are not what is called.
+        resent = redirects + (0 if request.callee is None else attempts_before())
+        with traced(SentRequest(request.method, request.url, there.host, there.port, resent)) as trace:
             headers = _with_configured(request, there.options)
             given = {name.lower() for name, _ in headers}
             more = (one for one in (*_USUAL_HEADERS, *trace.headers.items()) if one[0].lower() not in given)

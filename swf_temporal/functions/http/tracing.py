@@ -1,9 +1,37 @@
-"""Trace context of requests to services: empty, unless the process traces."""
+"""The spans of requests to services: none, unless the process traces."""
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+_HIDDEN: Final = "REDACTED"
+
+
+@dataclass(frozen=True, slots=True)
+class SentRequest:
+    """The facts about a request that its span has."""
+
+    method: str
+    url: str
+    """With everything that was sent: see `shown_url`."""
+    host: str
+    port: int
+    resent: int
+    """How often it was sent before: by earlier attempts at the call, and by redirects."""
+
+    @property
+    def shown_url(self) -> str:
+        """The URL without user, password and fragment, and without what its query says."""
+        try:
+            parts = urlsplit(self.url)
+        except ValueError:
+            return ""
+        user, at, place = parts.netloc.rpartition("@")
+        hidden = f"{_HIDDEN}:{_HIDDEN}@" if user else at
+        query = _HIDDEN if parts.query else ""
+        return parts._replace(netloc=f"{hidden}{place}", query=query, fragment="").geturl()
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,11 +44,11 @@ class TracedRequest:
     """Is called with the status of the answer."""
 
 
-Traces = Callable[[str, str, int], AbstractContextManager[TracedRequest]]
-"""Makes a context for a request, from the method, the host and the port."""
+Traces = Callable[[SentRequest], AbstractContextManager[TracedRequest]]
+"""Makes a context for a request."""
 
 _UNTRACED = nullcontext(TracedRequest({}, lambda _: None))
-_traces: Traces = lambda *_: _UNTRACED  # noqa: E731 - replaced as a whole
+_traces: Traces = lambda _: _UNTRACED  # noqa: E731 - replaced as a whole
 
 
 def trace_requests(traces: Traces) -> None:
@@ -29,6 +57,6 @@ def trace_requests(traces: Traces) -> None:
     _traces = traces
 
 
-def traced(method: str, host: str, port: int) -> AbstractContextManager[TracedRequest]:
+def traced(request: SentRequest) -> AbstractContextManager[TracedRequest]:
     """Return the context for a request, which yields its trace headers."""
-    return _traces(method, host, port)
+    return _traces(request)

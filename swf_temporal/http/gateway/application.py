@@ -41,7 +41,7 @@ from swf_temporal.settings.http import LOOPBACK, GatewaySettings, Operation
 from swf_temporal.temporal.client_errors import refusals_as_usage_errors
 from swf_temporal.temporal.metrics import meter_of
 from swf_temporal.temporal.server_timeout import answers
-from swf_temporal.temporal.tracing import continued
+from swf_temporal.temporal.tracing import ServedRequest, served
 
 
 class _Reception:
@@ -229,7 +229,22 @@ class Gateway:
         asked = await self._asked(request)
         if endpoint.permits is not None:
             refuse_operation(asked.tenant, endpoint.permits)
-        with refusals_as_usage_errors(), continued(request.headers, f"{endpoint.method} {endpoint.path}"):
+        seen = ServedRequest(request.method, endpoint.path, request["path"], request["scheme"], request.headers)
+        with served(seen) as answered:
+            try:
+                response = await self._done(asked, endpoint)
+            except ClientDisconnect:
+                raise
+            except Exception as error:  # noqa: BLE001 - every error is answered
+                refusal = _refusal_or_bug(error, request)
+                answered(refusal.status)
+            else:
+                answered(response.status_code)
+                return response
+        raise refusal
+
+    async def _done(self, asked: RequestContext, endpoint: Endpoint) -> Response:
+        with refusals_as_usage_errors():
             waiting = asked.seconds_to_wait(always=endpoint.always_waits)
             patience = None if endpoint.takes_events else PATIENCE + waiting
             async with asyncio.timeout(patience):

@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.temporal, pytest.mark.skipif(COLLECTOR is None, reason
 
 WAITS = definition("""\
 id: waits
-functions: [{name: ask, type: http, operation: "rest:GET:http://user:4711@127.0.0.1:PORT/waits/ask?key=4711"}]
+functions: [{name: ask, type: http, operation: "rest:GET:http://user:p4ssw0rd@127.0.0.1:PORT/waits/ask?key=p4ssw0rd"}]
 events: [{name: Go, type: go, source: shop}]
 states:
   - {name: Before, type: operation, actions: [{functionRef: ask}], transition: Wait}
@@ -149,7 +149,7 @@ def test_a_worker_that_takes_over_tells_nothing_twice(swf: Swf, dev: Dev, servic
     assert _names(tree) == WHOLE
     assert [root.name for root in tree.roots] == ["StartWorkflow:waits"]
     assert [one[2:] for one in above(tree, "RunActivity:ask")] == [["State:Before"], ["State:Wait"], ["State:After"]]
-    assert not any("4711" in str(span) for span in collector.spans)
+    assert not any("p4ssw0rd" in str(span) for span in collector.spans)
 
 
 async def _started_elsewhere(address: str, queue: str, name: str) -> None:

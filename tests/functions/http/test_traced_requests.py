@@ -1,6 +1,5 @@
 """The facts about requests that their spans have, and what they have not."""
 
-from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 
 import pytest
@@ -13,7 +12,7 @@ from tests.functions.conftest import Service, http_call
 
 
 @pytest.fixture
-def sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[SentRequest]]:
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[SentRequest]:
     found: list[SentRequest] = []
 
     def trace(request: SentRequest) -> AbstractContextManager[TracedRequest]:
@@ -21,7 +20,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[SentRequest]]:
         return nullcontext(TracedRequest({}, lambda _: None))
 
     monkeypatch.setattr(tracing, "_traces", trace)
-    yield found
+    return found
 
 
 @pytest.mark.parametrize(("url", "shown"), [

@@ -105,7 +105,7 @@ def _renamed(document: Document, number: int) -> Document:
     main = document["workflow"]
     if "document" in main:
         named = main["document"]
-        name = f"{named['name'].partition('x')[0]}x{number}"
+        name = f"{named.get('name', 'none').partition('x')[0]}x{number}"
         return {**document, "workflow": {**main, "document": {**named, "name": name}}}
     return {**document, "workflow": {**main, "id": f"{main.get('id', 'none').partition('x')[0]}x{number}"}}
 

@@ -12,11 +12,14 @@ from swf_temporal.base.strict_json import show_json
 from swf_temporal.cli.output import OutputFormat, in_columns, print_data
 from swf_temporal.cli.progress import hints, line_of
 from swf_temporal.cli.recent_instances import remember
+from swf_temporal.operations.audit import audit_trail
 from swf_temporal.operations.client import Client, RetriedRequests
-from swf_temporal.operations.instances import facts_of
+from swf_temporal.operations.instances import execution_of, facts_of
 from swf_temporal.operations.listing import is_open, listed
 from swf_temporal.temporal.place_records import in_words
 
+_USUAL = ("started", "event", "paused", "resumed", "terminated")
+"""Changes that belong to the course of any instance, or that its status has: they are shown with the trace alone."""
 _ALL = 200
 """A list of this length counts as complete for completion on the command line."""
 
@@ -32,6 +35,9 @@ class InstanceDisplay:
     async def at_one(self, client: Client, workflow_id: str, *, with_trace: bool) -> int:
         """Show the state of an instance."""
         facts = await facts_of(client, workflow_id, with_trace=with_trace)
+        trail = await audit_trail(client, await execution_of(client, workflow_id))
+        if changes := [one.facts() for one in trail.entries if with_trace or one.what not in _USUAL]:
+            facts["changes"] = changes
         remember([(facts["id"], facts["definition"])], self.address, self.namespace)
         if self.form is OutputFormat.TEXT:
             _show(facts, how_to_connect(self.address, self.namespace))
@@ -94,6 +100,9 @@ def _show(facts: dict[str, Any], connecting: str) -> None:
             typer.echo(line)
     for line in (*_labels(facts), *_places(facts), *_under_way(facts)):
         typer.echo(line)
+    for one in facts.get("changes", ()):
+        why = f": {one['detail']}" if "detail" in one else ""
+        typer.echo(f"  {one['what']} at {one['at']} by {one.get('by', 'the server')}{why}")
     if "note" in facts:
         typer.echo(f"  {facts['note']}")
     for entry in facts.get("trace", ()):

@@ -76,7 +76,8 @@ def rerun(
     also_workflow_id: AlsoWorkflowId = None,
     query: RerunQuery = None,
     state: Annotated[
-        str, typer.Option("--from", metavar="STATE", callback=not_empty, help="The state to run again from.")
+        str,
+        typer.Option("--from", metavar="STATE", callback=not_empty, help="The state, or the task, to run again from."),
     ],
     action: Annotated[
         str | None,

@@ -342,13 +342,21 @@ async def _why_begun(
         return before, f"continued as {start.workflow_type.name}" if is_other else "continued as new"
     record = await record_of_start(client.temporal.data_converter, start.input.payloads)
     match record["again"].get("wanted"):
-        case {"latest": str(latest), "state": str(state), "action": str(action)}:
-            return latest, f"run again from {state}/{action}"
-        case {"latest": str(latest), "state": str(state)}:
-            return latest, f"run again from {state}"
         case {"latest": str(latest)}:
-            return latest, "retried"
+            return latest, why_again(record)
     return before, "run again"
+
+
+def why_again(record: Mapping[str, Any]) -> str:
+    """Return why a run began that was given *record*: it was retried or run again, or started anew."""
+    match record.get("again"):
+        case {"wanted": {"state": str(state), "action": str(action)}}:
+            return f"run again from {state}/{action}"
+        case {"wanted": {"state": str(state)}}:
+            return f"run again from {state}"
+        case {"wanted": {"latest": str()}}:
+            return "retried"
+    return "started"
 
 
 async def _reset_from(client: "Client", workflow_id: str, run_id: str) -> str | None:

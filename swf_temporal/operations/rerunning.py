@@ -71,6 +71,18 @@ class SubWorkflowError(InstanceError):
     """The instance was begun by another, which no longer waits for it."""
 
 
+@dataclass(slots=True)
+class Reached:
+    """A state that an instance has entered, from which it can be rerun."""
+
+    state: str
+    entered: datetime
+    """When it entered it, the last time."""
+    times: int = 0
+    actions: list[str] = field(default_factory=list)
+    """The actions that it has begun there."""
+
+
 class Place(NamedTuple):
     """A place of an instance where its definition limits how many run at once."""
 
@@ -124,6 +136,8 @@ class Rerun:
     """The position of that point in the trace of the execution."""
     results: Mapping[str, Payload | None] = field(default_factory=dict)
     """The results of calls and sub-workflows in progress at that point that have completed since, by their ids."""
+    word: str = "state"
+    """Its language's word for a state."""
     children: Mapping[str, "Rerun"] = field(default_factory=dict)
     """The plans for its sub-workflows that have failed and continue from there, by the ids of their calls."""
 
@@ -226,6 +240,23 @@ async def _to_its_end(work: Coroutine[Any, Any, str]) -> str:
         raise
 
 
+async def reached(client: Client, workflow_id: str) -> tuple[str, list[Reached]]:
+    """Return its language's word for a state, and the states that an instance has entered, the latest last.
+
+    Raises UsageError if its history cannot be followed.
+    """
+    history = await followed(client, await described(client, workflow_id), lambda _: False)
+    found = dict[str, Reached]()
+    for entry in history.trace:
+        if entry.enters_state:
+            one = found.pop(entry.state, Reached(entry.state, entry.at))
+            one.entered, one.times = entry.at, one.times + 1
+            found[entry.state] = one
+        elif entry.kind is TraceKind.ACTION_STARTED and (at := found.get(entry.state)) is not None:
+            at.actions += [] if entry.name in at.actions else [entry.name]
+    return _word(history), list(found.values())
+
+
 async def plan_rerun(
     client: Client, workflow_id: str, state: str, action: str | None = None, patch: JSON = None
 ) -> Rerun:
@@ -285,7 +316,8 @@ def plan(history: FollowedInstance, wanted: Wanted, now: float, *, is_child: boo
     for source, replayed in reversed(history.runs):
         parent = source.start.parent_workflow_execution.workflow_id
         if parent and not parent.startswith(MAILBOX_PREFIX) and not is_child:
-            hint = f"rerun that from the state that began it: swf rerun {parent} --from STATE"
+            word = _word(history)
+            hint = f"rerun that from the {word} that began it: swf rerun {parent} --from {word.upper()}"
             what = f"{history.id!r} was begun by {parent!r}, which no longer waits for it"
             raise SubWorkflowError(what, hint, instance=history.id)
         if not replayed.has_begun:
@@ -300,7 +332,7 @@ def plan(history: FollowedInstance, wanted: Wanted, now: float, *, is_child: boo
                 place = where(history.runs[number].replayed.trace)
                 return _retry(since, wanted, places[-1] if place is None else place, now)
             return _rerun(since, wanted, places[-1], now)
-    raise _never_came(history.id, history.trace, wanted.state, wanted.action)
+    raise _never_came(history, wanted.state, wanted.action)
 
 
 def where(trace: Sequence[TraceEntry]) -> int | None:
@@ -371,6 +403,7 @@ def _rerun(history: FollowedInstance, wanted: Wanted, place: int, now: float) ->
         messages=tuple(one for part in parts for one in part.messages),
         place=_place(replayed),
         point=RestartPoint(place),
+        word=_word(history),
         results=results,
         latest=_latest(history),
     )
@@ -381,7 +414,9 @@ def _retry(history: FollowedInstance, wanted: Wanted, entered: int, now: float) 
     first, latest = history.runs[0].replayed, history.runs[-1]
     entry, trace = first.trace[entered], latest.replayed.trace
     if not trace:
-        raise UsageError(f"{history.id!r} ended before it continued", f"continue from a state: swf rerun {history.id}")
+        raise UsageError(
+            f"{history.id!r} ended before it continued", f"continue from a {_word(history)}: swf rerun {history.id}"
+        )
     if any(one.kind is TraceKind.COMPENSATING for one in trace) and history.row["status"] == "cancelled":
         raise UsageError(f"{history.id!r} has undone what it did")
     last = len(trace) - 1
@@ -408,6 +443,7 @@ def _retry(history: FollowedInstance, wanted: Wanted, entered: int, now: float) 
         messages=tuple(since.messages),
         place=_place(latest.replayed),
         point=RestartPoint(last, is_after=not has_failed),
+        word=_word(history),
         results=results,
         children=children,
         latest=_latest(history),
@@ -482,11 +518,18 @@ def _place(replayed: ReplayedRun) -> Place | None:
     return None if replayed.place is None or asked is None else Place(replayed.place, asked.limit)
 
 
-def _never_came(workflow_id: str, trace: Sequence[TraceEntry], state: str | None, action: str | None) -> UsageError:
+def _word(history: FollowedInstance) -> str:
+    """Return the word for a state in the language of an instance."""
+    known = (one.replayed.definition for one in reversed(history.runs))
+    return next((one.words.state for one in known if one is not None), "state")
+
+
+def _never_came(history: FollowedInstance, state: str | None, action: str | None) -> UsageError:
+    workflow_id, trace, word = history.id, history.trace, _word(history)
     entered = list(dict.fromkeys(one.state for one in trace if one.enters_state))
     hint: str | None
     if state is None or not entered:
-        what, hint = f"{workflow_id!r} has entered no state", "start another instance"
+        what, hint = f"{workflow_id!r} has entered no {word}", "start another instance"
     elif action is not None and any(one.enters_state and state in (one.state, one.name) for one in trace):
         paths = {one.state for one in trace if _is_entry_of(one, state)}
         begun = sorted({one.name for one in trace if one.kind is TraceKind.ACTION_STARTED and one.state in paths})
@@ -494,11 +537,11 @@ def _never_came(workflow_id: str, trace: Sequence[TraceEntry], state: str | None
         what = f"{workflow_id!r} has begun no action {action!r} of {state!r}"
     elif inside := next((one for one in trace if _is_entry_of(one, state)), None):
         around = [one for one in entered if inside.state.startswith(f"{one}/")]
-        hint = f"name the state that has it: {max(around, key=len, default=inside.lane.partition('/')[0])}"
+        hint = f"name the {word} that has it: {max(around, key=len, default=inside.lane.partition('/')[0])}"
         what = f"{state!r} of {workflow_id!r} is in a branch or an iteration"
     else:
         hint = did_you_mean(state, entered) or f"it has entered {listed(entered)}"
-        what = f"{workflow_id!r} has never entered a state {state!r}"
+        what = f"{workflow_id!r} has never entered a {word} {state!r}"
     return NeverThereError(what, hint, instance=workflow_id)
 
 

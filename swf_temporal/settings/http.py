@@ -176,7 +176,7 @@ class Operation(StrEnum):
     CHANGE = "change"
     """Change the data of instances."""
     END = "end"
-    """Cancel and terminate instances."""
+    """Pause, resume, cancel and terminate instances."""
     RERUN = "rerun"
     """Let instances run again from a state that they have passed."""
 

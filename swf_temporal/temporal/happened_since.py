@@ -138,7 +138,7 @@ def since_task(events: Sequence[HistoryEvent], task: int) -> HappenedSince:
                 del calls[began]
         if is_after and (message := _message(kind, about)) is not None:
             found.messages.append(message)
-        received = _received(kind, about) if is_after else None
+        received = received_in(kind, about) if is_after else None
         if received is not None:
             is_leading = 0 < getattr(about, "accepted_request_sequencing_event_id", 0) < task
             (found.leading if is_leading else found.events).append(received)
@@ -190,7 +190,8 @@ def _result(about: Any) -> Payload | None:
     return next(iter(about.result.payloads), None) if hasattr(about, "result") else None
 
 
-def _received(kind: str, about: Any) -> ReceivedEvent | None:
+def received_in(kind: str, about: Any) -> ReceivedEvent | None:
+    """Return the event that an execution received by a history event of that *kind*, if it is one."""
     if kind == "workflow_execution_signaled_event_attributes" and about.signal_name not in _NO_EVENTS:
         return ReceivedEvent(about.signal_name, tuple(about.input.payloads))
     if kind == "workflow_execution_update_accepted_event_attributes" and about.accepted_request.input.name == DELIVER:

@@ -6,7 +6,7 @@ from temporalio.api.workflowservice.v1 import PauseWorkflowExecutionRequest, Unp
 from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
-from swf_temporal.base.client_errors import ServerUnavailableError
+from swf_temporal.base.client_errors import InstanceError, ServerUnavailableError
 from swf_temporal.base.errors import UsageError
 from swf_temporal.temporal.client_errors import not_there
 
@@ -29,7 +29,7 @@ async def pause(client: Client, workflow_id: str, reason: str | None = None) -> 
         if error.status == RPCStatusCode.UNIMPLEMENTED:
             hint = "its operator allows it by frontend.WorkflowPauseEnabled in the dynamic configuration"
             text = f"the server cannot pause workflows of the namespace {client.namespace!r}"
-            raise ServerUnavailableError(text, hint, is_refusal=True) from None
+            raise PausingNotAllowedError(text, hint, is_refusal=True) from None
         raise _refused(error, workflow_id, "is paused already") from None
 
 
@@ -48,7 +48,16 @@ async def resume(client: Client, workflow_id: str, reason: str | None = None) ->
         raise _refused(error, workflow_id, "is not paused") from None
 
 
+class PausingNotAllowedError(ServerUnavailableError):
+    """The server does not allow that workflows are paused."""
+
+
+class PauseConflictError(InstanceError):
+    """The instance to pause is paused already, or the one to resume is not paused."""
+
+
 def _refused(error: RPCError, workflow_id: str, what: str) -> UsageError:
     if error.status == RPCStatusCode.FAILED_PRECONDITION:
-        return UsageError(f"the instance {workflow_id!r} {what}", "`swf status` shows its state")
+        hint = "`swf status` shows its state"
+        return PauseConflictError(f"the instance {workflow_id!r} {what}", hint, instance=workflow_id)
     return not_there(error, workflow_id)

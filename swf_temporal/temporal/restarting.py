@@ -60,6 +60,8 @@ class RestartInput:
     """The size limit of its pin, in bytes."""
     early_updates: int
     """The number of updates before the restart point that the instance had not processed: the last ones."""
+    data: JSON
+    """Its data there, as they were changed."""
     has_events: bool
     """True if it begins with these and with later events: otherwise they are to be sent to it."""
 
@@ -175,6 +177,7 @@ class RestartObserver(Observed):
         facts: dict[str, Any] = {"again": again, "parts": self._records()}
         following = carried(run, self._pin, host, **facts)
         run.inbox = inbox
+        changed = run.execution.latest_data
         has_events = fits(following.size, following.most)
         if not has_events:
             following = carried(run, self._pin, host, **facts)
@@ -193,6 +196,7 @@ class RestartObserver(Observed):
                 options=options,
                 most=following.most,
                 early_updates=early,
+                data=changed,
                 has_events=has_events,
             )
 

@@ -404,7 +404,7 @@ async def test_a_key_that_may_not_read_is_told_refusals_alone(bench: Bench) -> N
             await post(
                 client, f"/console/definitions/{approval.id}/start", listed_tasks, __item="mouse", __quantity="many"
             ),
-            await post(client, f"{where}/retry", listed_tasks, run="x"),
+            await post(client, f"{where}/retry", listed_tasks, seen="x"),
         ]
         sent = await post(client, task, listed_tasks, event="Approved", __by="boss")
         late = await post(client, f"{where}/cancel", listed_tasks)
@@ -496,12 +496,12 @@ async def test_it_is_shown_and_done_once(bench: Bench) -> None:
         shown = await page(client, path)
         plan = html.unescape(await page(client, f"{path}/retry"))
         calls.broken = {"last"}
-        begun = await post(client, f"{path}/retry", plan, run=_run(plan))
+        begun = await post(client, f"{path}/retry", plan, seen=_seen(plan))
         await until(client, path, '<span class="status failed">')
-        stale = await post(client, f"{path}/retry", plan, run=_run(plan))
+        stale = await post(client, f"{path}/retry", plan, seen=_seen(plan))
         calls.broken.clear()
         plan = await page(client, f"{path}/retry")
-        await post(client, f"{path}/retry", plan, run=_run(plan))
+        await post(client, f"{path}/retry", plan, seen=_seen(plan))
         ended = await until(client, path, '<span class="status completed">')
         late = await client.get(f"{path}/retry")
     assert f'href="{path}/retry"' in shown
@@ -519,8 +519,8 @@ def _input(shown: str) -> str:
     return shown.partition("Input")[2].partition("</section>")[0]
 
 
-def _run(shown: str) -> str:
-    return shown.partition('name="run" value="')[2].partition('"')[0]
+def _seen(shown: str) -> str:
+    return shown.partition('name="seen" value="')[2].partition('"')[0]
 
 
 async def test_who_may_not_is_offered_nothing(bench: Bench) -> None:
@@ -532,9 +532,12 @@ async def test_who_may_not_is_offered_nothing(bench: Bench) -> None:
         await client.post("/console/login", data={"key": key})
         shown = await page(client, path)
         asked = await client.get(f"{path}/retry")
-        sent = await post(client, f"{path}/retry", shown, run="x")
+        sent = await post(client, f"{path}/retry", shown, seen="x")
+        chosen = [await client.get(f"{path}/rerun{query}") for query in ("", "?from=First")]
+        run = await post(client, f"{path}/rerun", shown, seen="x", **{"from": "First", "begin": "true"})
     assert "Retry…" not in shown
-    assert [one.status_code for one in (asked, sent)] == [403, 403]
+    assert "Rerun…" not in shown
+    assert [one.status_code for one in (asked, sent, *chosen, run)] == [403] * 5
     assert calls.made == ["first", "last"]
 
 

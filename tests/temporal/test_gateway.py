@@ -322,6 +322,49 @@ async def test_how_instances_end(bench: Bench) -> None:
         assert [one["definition"] for one in listed.json()["instances"]] == [waiting.id]
 
 
+async def test_pausing(bench: Bench) -> None:
+    """An instance is paused once, and resumed once; a key that may not end instances may not pause them, either."""
+    waiting = named(WAITING)
+    key, reader, other = (f"{name}-key-0123456789" for name in ("our", "reader", "other"))
+    tenants = {
+        "us": Tenant(workflows=(waiting.id,), keys=(key,)),
+        "reader": Tenant(workflows=(waiting.id,), keys=(reader,), operations=frozenset([Operation.READ])),
+        "other": Tenant(workflows=("other",), keys=(other,)),
+    }
+    ours, reads, foreign = ({"X-API-Key": one} for one in (key, reader, other))
+    async with working(bench, waiting, tenants=tenants) as (client, _):
+        path = (await client.post(f"/workflows/{waiting.id}", headers=ours)).headers["location"]
+        await refuses(
+            (403, "not-permitted", client.post(f"{path}/pause", headers=reads)),
+            (404, "unknown-instance", client.post(f"{path}/pause", headers=foreign)),
+            (422, "bad-body", client.post(f"{path}/pause", headers=ours, json={"reason": 1})),
+        )
+        paused = await client.post(f"{path}/pause", headers=ours, json={"reason": "stocktaking"})
+        shown = (await client.get(path, headers=ours)).json()
+        await refuses((409, "pause-conflict", client.post(f"{path}/pause", headers=ours)))
+        resumed = await client.post(f"{path}/resume", headers=ours)
+        await refuses((409, "pause-conflict", client.post(f"{path}/resume", headers=ours)))
+        assert (await client.post(f"{path}/terminate", headers=ours)).status_code == 202
+        await refuses((409, "instance-ended", client.post(f"{path}/pause", headers=ours)))
+    assert (paused.status_code, resumed.status_code) == (202, 202)
+    assert (shown["status"], shown["paused"]["by"], shown["paused"]["reason"]) == ("paused", "us", "stocktaking")
+
+
+async def test_a_server_that_cannot_pause() -> None:
+    waiting = named(WAITING)
+    async with local_server(as_installed=True) as server:
+        catalogue, address = Catalogue([waiting]), Address("127.0.0.1", 0)
+        settings = GatewaySettings(address=address, task_queue="nobody")
+        async with (
+            gateway(settings, catalogue, {None: Client.of(server)}, "") as url,
+            httpx.AsyncClient(base_url=url, trust_env=False, timeout=60) as client,
+        ):
+            path = (await client.post(f"/workflows/{waiting.id}")).headers["location"]
+            refused = await client.post(f"{path}/pause")
+    assert problem(refused) == (501, "not-supported")
+    assert "frontend.WorkflowPauseEnabled" in refused.json()["hint"]
+
+
 async def test_tenants_see_what_is_theirs(bench: Bench) -> None:
     """By their keys: definitions, sources of events and operations; what is another's is not there."""
     ours, theirs = named(ORDER), named(WAITING)

@@ -14,17 +14,15 @@ from starlette.routing import Route
 from swf_temporal.base.errors import UsageError
 from swf_temporal.base.request_bodies import BodyTooLargeError, SlowBodyError, body_of
 from swf_temporal.base.strict_json import write_json
-from swf_temporal.http.console import actions, definitions, instances, tasks
+from swf_temporal.http.console import actions, definitions, instances, rerunning, tasks
 from swf_temporal.http.console.drawing import Drawing
-from swf_temporal.http.console.instances import shown
 from swf_temporal.http.console.pages import HEADERS, address, html_of, macros, page, segment, static
 from swf_temporal.http.console.visits import MAX_KEY_BYTES, EndedSessions, Session, Show, Visit, redirect
 from swf_temporal.http.console.watching import WatchedInstance, Watching
 from swf_temporal.http.gateway.authentication import refuse_operation
 from swf_temporal.http.gateway.instances import TenantInstance, instance_of
-from swf_temporal.http.gateway.refusals import Refused, refusal_of
+from swf_temporal.http.gateway.refusals import Refused
 from swf_temporal.http.gateway.requests import PATIENCE, RequestContext, log_change
-from swf_temporal.operations.rerunning import plan_retry
 from swf_temporal.sdk.asgi_server import STOPPING
 from swf_temporal.sdk.http_connections import UNDER_WAY
 from swf_temporal.settings.http import GatewaySettings, Operation
@@ -88,36 +86,6 @@ async def _instance(visit: Visit) -> TenantInstance:
     return await instance_of(visit.asked, visit.asked.path_id(), 1.0)
 
 
-_RUN: Final = "run"
-"""The form field with the id of the run whose plan the person has seen."""
-
-
-async def show_plan(visit: Visit) -> Response:
-    """Show the plan of a retry: what is repeated, and what was done outside."""
-    visit.refuse(Operation.RERUN)  # where the console is read-only, there is nothing to plan
-    found = await instance_of(visit.asked, visit.asked.path_id(), 1.0)
-    try:
-        plan = await plan_retry(visit.asked.client, found.instance.id)
-    except UsageError as error:
-        return await shown(visit, found, refusal_of(error))
-    return visit.page("retry.html", plan=plan, run=plan.latest[0])
-
-
-async def retry(visit: Visit) -> Response:
-    """Retry an instance, unless it has progressed since the plan was shown."""
-    given = await visit.form()
-    found = await instance_of(visit.asked, visit.asked.path_id(), 1.0)
-    try:
-        plan = await plan_retry(visit.asked.client, found.instance.id)
-        if given.get(_RUN) == plan.latest[0]:
-            await plan.begin(visit.asked.client, drop_events="drop" in given)
-            return redirect(f"{visit.asked.request.url.path.rpartition('/')[0]}?done=retry")
-        refusal = Refused(409, "gone-on", "it has been retried meanwhile, and failed again", "check its new plan")
-    except UsageError as error:
-        refusal = refusal_of(error)
-    return await shown(visit, found, refusal)
-
-
 _HOME: Final = "/console/definitions"
 _LOGIN: Final = "/console/login"
 _UNAUTHENTICATED: Final = (401, 403)
@@ -148,8 +116,10 @@ PAGES: Final[dict[tuple[str, str], Page]] = {
     ("GET", "/console/instances/{id}"): Page(instances.show_instance, Operation.READ),
     ("GET", "/console/instances/{id}/stream"): Page(stream, Operation.READ),
     ("GET", "/console/instances/{id}/pictures"): Page(pictures, Operation.READ),
-    ("GET", "/console/instances/{id}/retry"): Page(show_plan, Operation.RERUN),
-    ("POST", "/console/instances/{id}/retry"): Page(retry, Operation.RERUN),
+    ("GET", "/console/instances/{id}/retry"): Page(rerunning.show_retry, Operation.RERUN),
+    ("POST", "/console/instances/{id}/retry"): Page(rerunning.retry, Operation.RERUN),
+    ("GET", "/console/instances/{id}/rerun"): Page(rerunning.show_rerun, Operation.RERUN),
+    ("POST", "/console/instances/{id}/rerun"): Page(rerunning.rerun, Operation.RERUN),
     ("GET", "/console/instances/{id}/{action}"): Page(actions.show_action, Operation.END),
     ("POST", "/console/instances/{id}/{action}"): Page(actions.act, Operation.END),
     ("GET", "/console/tasks"): Page(tasks.show_tasks, Operation.TASKS),

@@ -19,6 +19,7 @@ from swf_temporal.http.console.pages import shown_json, shown_payload
 from swf_temporal.http.console.visits import Visit
 from swf_temporal.http.gateway.instances import TenantInstance, instance_of
 from swf_temporal.http.gateway.refusals import Refused, refusal_of
+from swf_temporal.operations.audit import AuditTrail, audit_trail
 from swf_temporal.operations.client import Client
 from swf_temporal.operations.instance_history import (
     RunFacts,
@@ -28,7 +29,7 @@ from swf_temporal.operations.instance_history import (
     list_runs,
     record_of_start,
 )
-from swf_temporal.operations.instances import facts_of
+from swf_temporal.operations.instances import execution_of, facts_of
 from swf_temporal.operations.listing import PAUSED, STATUSES, filter_of, is_open, row_of
 from swf_temporal.operations.rerunning import RETRIED
 from swf_temporal.settings.http import Operation
@@ -49,6 +50,7 @@ DONE: Final = {
     "pause": "The instance is paused.",
     "resume": "The instance was resumed.",
     "retry": "The instance was retried.",
+    "rerun": "The instance runs again.",
 }
 """The confirmation of each action."""
 
@@ -178,6 +180,7 @@ async def _show_run(visit: Visit, found: TenantInstance, run_id: str) -> Respons
         earlier=[_run_row(one) for one in runs[number + 1 :][:MAX_RUNS]],
         trace=[entry_to_json(one) for one in followed.trace[-_MAX_ENTRIES:]],
         cut=max(0, len(followed.trace) - _MAX_ENTRIES),
+        trail=await audit_trail(client, runs[number].described),
         drawn=drawn,
         why=why,
     )
@@ -214,8 +217,8 @@ async def shown(visit: Visit, found: TenantInstance, refusal: Refused | None = N
     )
 
 
-async def live_of(client: Client, found: TenantInstance) -> dict[str, Any]:
-    """Return what changes while an instance runs, for the templates."""
+async def live_of(client: Client, found: TenantInstance, trail: AuditTrail | None = None) -> dict[str, Any]:
+    """Return what changes while an instance runs, for the templates. *trail* is what was known of it before."""
     instance = found.instance
     facts = await facts_of(client, instance.id, with_trace=True)
     trace = facts.pop("trace", [])
@@ -236,6 +239,7 @@ async def live_of(client: Client, found: TenantInstance) -> dict[str, Any]:
         "awaited": awaited_of(instance.id, found.definition, facts) if is_running else [],
         "data": data,
         "output": output,
+        "trail": await audit_trail(client, await execution_of(client, instance.id), trail),
     }
 
 

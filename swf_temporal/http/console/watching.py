@@ -36,6 +36,7 @@ class Snapshot:
         self.parts = {
             "live-head": write_json(str(made.head(facts, values["is_open"]))),
             "live-values": write_json(str(made.values(values["data"], values["output"], facts, values["is_open"]))),
+            "live-changes": write_json(str(made.changes(values["trail"]))),
             "live-trace": write_json(str(made.entries(values["trace"], values["cut"], facts))),
         }
 
@@ -80,7 +81,8 @@ class WatchedInstance:
                     now = (await self._found.instance.handle.describe()).history_length
                     if now != length or number % _MAX_SKIPPED == 0:
                         length = now
-                        values = await live_of(self._client, self._found)
+                        trail = None if self._last is None else self._last.values["trail"]
+                        values = await live_of(self._client, self._found, trail)
                         is_open = values["is_open"]
                         self._tell(Snapshot(values))
                 number += 1

@@ -137,6 +137,22 @@ class Instance(InstanceFacts):
     reason: NotRequired[str | None]
 
 
+class AuditEntry(TypedDict):
+    """Something that was done to an instance from outside."""
+
+    at: str
+    what: Annotated[str, Field(description="Such as `started`, `event`, `paused`, `cancellation requested`.")]
+    by: NotRequired[Annotated[str, Field(description="Who did it; missing if it was the server.")]]
+    detail: NotRequired[Annotated[str, Field(description="The reason, or the name or the type of the event.")]]
+
+
+class AuditTrail(TypedDict):
+    """What was done to the latest run of an instance: the latest 100 entries, in order."""
+
+    runId: Text
+    entries: list[AuditEntry]
+
+
 class Instances(TypedDict):
     """Instances: running ones first, then the latest to end."""
 
@@ -237,7 +253,7 @@ class ChangedData(TypedDict):
 
 
 class Reason(TypedDict):
-    """The reason to end an instance."""
+    """The reason to end or pause an instance, or to resume it."""
 
     reason: str
 

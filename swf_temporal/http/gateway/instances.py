@@ -32,13 +32,14 @@ from swf_temporal.http.gateway.answers import (
 from swf_temporal.http.gateway.refusals import Refused
 from swf_temporal.http.gateway.requests import RequestContext
 from swf_temporal.http.gateway.written import object_with, output_of
+from swf_temporal.operations.audit import audit_trail
+from swf_temporal.operations.changing import CANCEL, PAUSE, RESUME, TERMINATE, Change
 from swf_temporal.operations.client import Client, Instance
-from swf_temporal.operations.instances import described, facts_of
+from swf_temporal.operations.instances import described, execution_of, facts_of
 from swf_temporal.operations.listing import RUNNING, filter_of, is_open, listed
 from swf_temporal.operations.rerunning import Plan, plan_rerun, plan_retry
 from swf_temporal.operations.tasks import TaskFilter, complete_task, find_task, list_tasks
 from swf_temporal.runtime.ids import WORKFLOW_TYPES
-from swf_temporal.temporal.client_errors import has_ended
 from swf_temporal.temporal.search_attributes import NotRegisteredError
 
 _PATIENCE: Final = 2.0
@@ -104,6 +105,13 @@ async def show_instance(asked: RequestContext) -> Response:
     return JSONResponse(await facts_of(asked.client, instance_id))
 
 
+async def show_audit_trail(asked: RequestContext) -> Response:
+    """Show what was done to an instance from outside, and by whom."""
+    found = await instance_of(asked, asked.path_id())
+    trail = await audit_trail(asked.client, await execution_of(asked.client, found.instance.id))
+    return JSONResponse({"runId": trail.run_id, "entries": trail.facts()})
+
+
 async def show_result(asked: RequestContext) -> Response:
     """Show an instance's result."""
     instance_id, seconds = asked.path_id(), asked.seconds_to_wait()
@@ -114,26 +122,31 @@ async def show_result(asked: RequestContext) -> Response:
 
 async def cancel_instance(asked: RequestContext) -> Response:
     """Cancel an instance."""
-    return await _end(asked, "cancel")
+    return await _change(asked, CANCEL)
 
 
 async def terminate_instance(asked: RequestContext) -> Response:
     """Terminate an instance."""
-    return await _end(asked, "terminate")
+    return await _change(asked, TERMINATE)
 
 
-async def _end(asked: RequestContext, how: str) -> Response:
+async def pause_instance(asked: RequestContext) -> Response:
+    """Pause an instance, which takes no further step until it is resumed."""
+    return await _change(asked, PAUSE)
+
+
+async def resume_instance(asked: RequestContext) -> Response:
+    """Resume a paused instance."""
+    return await _change(asked, RESUME)
+
+
+async def _change(asked: RequestContext, change: Change) -> Response:
     body = await asked.json()
     if body is not None and not (isinstance(body, dict) and isinstance(body.get("reason", ""), str)):
         raise Refused(422, "bad-body", "the body is not an object with a reason", 'send {"reason": "…"}, or nothing')
     reason = body.get("reason") if isinstance(body, dict) else None
     found = await instance_of(asked, asked.path_id())
-    if not is_open(found.status):
-        raise has_ended(found.instance.id)  # the server accepts such a request, and ignores it
-    if how == "cancel":
-        await found.instance.cancel(str(reason) if reason else None)
-    else:
-        await found.instance.terminate(str(reason) if reason else None)
+    await change.of_one(asked.client, found.instance.id, str(reason) if reason else None)
     return JSONResponse(InstanceFacts(id=found.instance.id, definition=found.definition), 202)
 
 

@@ -25,6 +25,7 @@ from swf_temporal.base.strict_json import write_json
 from swf_temporal.operations.rerunning import GoneOnError, NeverThereError, NotFailedError, SubWorkflowError
 from swf_temporal.operations.tasks import DataRefusedError, NoSuchTaskError
 from swf_temporal.sdk.http_connections import TooManyRequestsError
+from swf_temporal.temporal.pausing import PauseConflictError, PausingNotAllowedError
 
 PROBLEM: Final = "application/problem+json"
 
@@ -97,6 +98,7 @@ _KINDS: Final[dict[type[SwfError], tuple[int, str]]] = {
     InstanceNotFoundError: (404, "unknown-instance"),
     InstanceEndedError: (409, "instance-ended"),
     InstancePausedError: (409, "instance-paused"),
+    PauseConflictError: (409, "pause-conflict"),
     NotFailedError: (409, "not-failed"),
     GoneOnError: (409, "gone-on"),
     NeverThereError: (422, "never-there"),
@@ -110,6 +112,7 @@ _KINDS: Final[dict[type[SwfError], tuple[int, str]]] = {
     NoAnswerError: (503, "no-worker"),
     TooLargeToSendError: (413, "too-large"),
     MailboxFullError: (429, "no-room"),
+    PausingNotAllowedError: (501, "not-supported"),
     ServerUnavailableError: (503, "unavailable"),
     DefinitionsUnavailable: (503, "definitions-unavailable"),
     PayloadUnavailable: (503, "payload-unavailable"),
@@ -121,6 +124,7 @@ _HINTS: Final[dict[type[BaseException], str]] = {
     InstanceNotFoundError: "if an event is to start it, ask with ?wait=SECONDS",
     InstanceEndedError: "GET /instances/{id}/result has the outcome",
     InstancePausedError: "POST /instances/{id}/events stores an event for it",
+    PauseConflictError: "GET /instances/{id} shows its status",
     NotFailedError: "a rerun continues it from a state that it has reached before",
     GoneOnError: "check the new plan with ?dryRun=true, and repeat the request",
     SubWorkflowError: "rerun the instance that began it, from the state that did",

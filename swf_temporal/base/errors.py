@@ -118,6 +118,24 @@ class UsageError(SwfError):
         super().__init__(message if hint is None else f"{message}\n  {hint}")
 
 
+class MissingExtra(UsageError):  # noqa: N818 - named for what it is about
+    """An optional part of this package is needed, and is not installed."""
+
+    def __init__(self, extra: str, what: str, package: str | None = None, *, otherwise: str | None = None) -> None:
+        """Initialize for *what* needs the *extra*, of which *package* is missing; *otherwise* is another way out."""
+        missing = ", and is not installed" if package is None else f": {package} is not installed"
+        hint = f"pip install 'swf-temporal[{extra}]'"
+        super().__init__(
+            f"the extra '{extra}' is needed for {what}{missing}",
+            hint if otherwise is None else f"{hint}, or {otherwise}",
+        )
+
+    @property
+    def line(self) -> str:
+        """The message and the hint in one line."""
+        return f"{self.message}: {self.hint}"
+
+
 class NewerRecord(SwfError):  # noqa: N818 - named for what it is about
     """A stored record that only a newer release can continue from.
 

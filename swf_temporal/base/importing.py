@@ -4,7 +4,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from swf_temporal.base.errors import permanent_failure
+from swf_temporal.base.errors import MissingExtra, permanent_failure
 
 
 def module_named(name: str) -> ModuleType:
@@ -21,8 +21,7 @@ def optional(module: str, extra: str, what: str) -> Any:
     try:
         return module_named(module)
     except ImportError as error:
-        message = f"{what} need {error.name or module}: pip install 'swf-temporal[{extra}]'"
-        raise permanent_failure("NotInstalled", message) from error
+        raise permanent_failure("NotInstalled", MissingExtra(extra, what, error.name or module).line) from error
 
 
 PORTS = {"http": 80, "https": 443}

@@ -5,7 +5,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from swf_temporal.base.errors import UsageError
+from swf_temporal.base.errors import MissingExtra
 from swf_temporal.base.exit_codes import ExitCode
 from swf_temporal.cli.interrupts import default_sigint
 
@@ -23,7 +23,7 @@ def lsp() -> None:
         except ModuleNotFoundError as error:
             if error.name is None or error.name.partition(".")[0] not in ("pygls", "lsprotocol"):
                 raise
-            raise UsageError("the language server needs pygls", "pip install 'swf-temporal[lsp]'") from None
+            raise MissingExtra("lsp", "the language server", error.name) from None
         serve()
 
 

@@ -29,13 +29,12 @@ def serve_function(
     input on stdin, and writes the result to stdout. The URL is printed to stdout, errors of the function to stderr.
     """
     with default_sigint():
-        from swf_temporal.base.errors import UsageError
+        from swf_temporal.base.errors import MissingExtra
         from swf_temporal.base.stopping import run_until_stopped
         from swf_temporal.http.container_functions import served_function
 
         try:
             from swf_temporal.http.function_server import serve_function as serve
         except ImportError as error:
-            message = f"swf serve-function needs an extra: {error.name} is not installed"
-            raise UsageError(message, "pip install 'swf-temporal[containers]'") from None
+            raise MissingExtra("containers", "serving a function", error.name) from None
     raise typer.Exit(run_until_stopped(serve(served_function(function), host, port, warn, typer.echo)))

@@ -14,7 +14,7 @@ from itertools import pairwise
 from math import ceil, hypot
 from typing import Any, Final, TypeAlias
 
-from swf_temporal.base.errors import UsageError
+from swf_temporal.base.errors import MissingExtra, UsageError
 from swf_temporal.drawing.model import Point
 
 Rectangle: TypeAlias = tuple[float, float, float, float]
@@ -196,9 +196,7 @@ def place(nodes: Sequence[Size], edges: Sequence[Edge]) -> Placed:
     try:
         from pygraphviz import AGraph  # noqa: PLC0415 - an optional dependency
     except ImportError:
-        raise UsageError(
-            "drawing needs a library that is not installed", "install it with: pip install 'swf-temporal[drawing]'"
-        ) from None
+        raise MissingExtra("drawing", "drawing", "pygraphviz") from None
     graph = AGraph(string="\n".join(_written(nodes, edges)))
     graph.layout("dot")
     _, _, width, height = map(float, graph.graph_attr["bb"].split(","))

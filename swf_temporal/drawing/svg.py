@@ -10,7 +10,7 @@ from itertools import count
 from string import Template
 from typing import Final
 
-from swf_temporal.base.errors import UsageError
+from swf_temporal.base.errors import MissingExtra, UsageError
 from swf_temporal.drawing.building import scope_svg
 from swf_temporal.drawing.model import Picture, Scope, width_of, xml_text
 from swf_temporal.drawing.timeline import Bars, Timeline
@@ -204,7 +204,5 @@ def png_of(svg: str) -> bytes:
     try:
         from resvg_py import svg_to_bytes  # noqa: PLC0415 - an optional dependency
     except ImportError:
-        raise UsageError(
-            "PNG needs a library that is not installed", "install it with: pip install 'swf-temporal[drawing]'"
-        ) from None
+        raise MissingExtra("drawing", "drawing as PNG", "resvg_py") from None
     return svg_to_bytes(svg_string=svg, zoom=_ZOOM)

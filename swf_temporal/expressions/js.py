@@ -11,17 +11,13 @@ from typing import Final
 
 from swf_temporal.base.accounting import current_account
 from swf_temporal.base.data import JSON
-from swf_temporal.base.errors import ExpressionFailed
+from swf_temporal.base.errors import ExpressionFailed, MissingExtra
 from swf_temporal.base.strict_json import NotJSON, read_json
 from swf_temporal.expressions.compiled import BadExpression, EvaluationOutcome, Variables
 from swf_temporal.expressions.guarding.deferring import UNBOUNDED, ask
 from swf_temporal.expressions.guarding.guard import JAVASCRIPT, guard, written
 from swf_temporal.expressions.guarding.jq_process import FAILED, NOT_COMPILED
 from swf_temporal.expressions.kinds import ANY
-
-INSTALLING = "pip install 'swf-temporal[js]'"
-"""The command that installs the engine."""
-
 
 _NAME: Final = re.compile(r"\$([A-Za-z_]\w*)")
 
@@ -42,7 +38,7 @@ class JsProgram:
         try:
             answer = guard(JAVASCRIPT).run(text, None)
         except ModuleNotFoundError:
-            raise EngineMissing(f"JavaScript needs the package {JAVASCRIPT.package}: {INSTALLING}") from None
+            raise EngineMissing(MissingExtra("js", "JavaScript", JAVASCRIPT.package).line) from None
         except UnicodeEncodeError:
             raise BadExpression("the script holds half of a surrogate pair") from None
         if answer.status == NOT_COMPILED:

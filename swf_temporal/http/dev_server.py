@@ -10,7 +10,7 @@ from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
-from swf_temporal.base.errors import Problem, UsageError
+from swf_temporal.base.errors import MissingExtra, Problem, UsageError
 from swf_temporal.base.stopping import stop_signal
 from swf_temporal.http.gateway.serving import GATEWAY_PORT, gateway, is_installed
 from swf_temporal.operations.client import Client
@@ -234,7 +234,7 @@ async def codec_for_ui(
         from swf_temporal.sdk.asgi_server import asgi_server  # noqa: PLC0415 - of an extra
         from swf_temporal.settings.http import CodecServerSettings  # noqa: PLC0415 - as above
     except ImportError as error:
-        tell(f"the UI shows no payloads: that needs {error.name} (pip install 'swf-temporal[codec-server]')")
+        tell(MissingExtra("codec-server", "payloads in the UI", error.name).line)
         yield []
         return
     origins = tuple(f"http://{host}:{ui_port}" for host in (_LOOPBACK, "localhost"))

@@ -21,7 +21,7 @@ from temporalio.worker import ReplayerConfig, WorkerConfig, WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
 import swf_temporal
-from swf_temporal.base.errors import StoreUnavailable, UsageError
+from swf_temporal.base.errors import MissingExtra, StoreUnavailable, UsageError
 from swf_temporal.base.grammar import with_article
 from swf_temporal.base.installed import SECRET_PROVIDERS, offered
 from swf_temporal.events.sinks import Sinks
@@ -105,8 +105,7 @@ async def _database(client: temporal.Client, address: str) -> "SqlVariables":
 
         return await SqlVariables.opened(address, client.namespace, server)
     except ImportError as error:
-        what = f"variables in a database need {error.name}"
-        raise UsageError(what, "pip install 'swf-temporal[sql]'") from None
+        raise MissingExtra("sql", "variables in a database", error.name) from None
 
 
 async def _sweep(store: "SqlVariables", claimed: ClaimedVariables) -> None:
@@ -276,8 +275,8 @@ async def container_endpoint(address: Address, running: RunningCalls, variables:
         from swf_temporal.functions.containers.endpoint import endpoint  # noqa: PLC0415 - of an extra
         from swf_temporal.sdk.asgi_server import asgi_server  # noqa: PLC0415 - of an extra
     except ImportError as error:
-        why = f"requests of functions in containers need {error.name}: pip install 'swf-temporal[containers]'"
-        raise UsageError(why, "see containerEndpoint") from None
+        what = "requests of functions in containers (`containerEndpoint`)"
+        raise MissingExtra("containers", what, error.name) from None
     async with asgi_server(endpoint(running, variables), address, _ANOTHER_ENDPOINT):
         yield
 

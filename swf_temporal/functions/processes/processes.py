@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from swf_temporal.base.data import JSON
-from swf_temporal.base.errors import CallFailed, permanent_failure
+from swf_temporal.base.errors import CallFailed, MissingExtra, permanent_failure
 from swf_temporal.base.files import read_bytes, why_unreadable
 from swf_temporal.functions.auth.auth import auth_for_document, headers_for, reading_document
 from swf_temporal.functions.call import Call
@@ -108,8 +108,9 @@ class Processes(Performer):
             return ("script.cjs" if _REQUIRES in code else "script.mjs"), [node]
         found = find_spec("_quickjs")
         if found is None or found.origin is None:
-            message = f"the script of function '{call.function.name}' needs pip install 'swf-temporal[js]', or Node.js"
-            raise permanent_failure("NotInstalled", f"{message}: 'runners: {{node: node}}'")
+            what = f"the script of function '{call.function.name}'"
+            missing = MissingExtra("js", what, otherwise="Node.js: 'runners: {node: node}'")
+            raise permanent_failure("NotInstalled", missing.line)
         return "script.js", [sys.executable, "-I", "-S", quickjs_process.__file__, str(Path(found.origin).parent)]
 
     async def _code(self, call: Call, arguments: ProcessArguments) -> str:

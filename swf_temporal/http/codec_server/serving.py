@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from swf_temporal.base.errors import UsageError
+from swf_temporal.base.errors import MissingExtra, UsageError
 from swf_temporal.sdk.logs import log_lines
 from swf_temporal.settings.http import CodecServerSettings, read_codec_server_settings
 from swf_temporal.settings.payloads import PLAIN, PayloadSettings
@@ -41,7 +41,7 @@ async def serve(
         from swf_temporal.http.codec_server.application import codec_application  # noqa: PLC0415 - of an extra
         from swf_temporal.sdk.asgi_server import asgi_server  # noqa: PLC0415 - of an extra
     except ImportError as error:
-        raise UsageError(f"the codec server needs {error.name}", "pip install 'swf-temporal[codec-server]'") from None
+        raise MissingExtra("codec-server", "the codec server", error.name) from None
     application = codec_application(settings, lambda namespace: converter_of(payloads, namespace))
     async with asgi_server(application, settings.address, "choose another with --host and --port", **tls) as address:
         ready(f"{'https' if tls else 'http'}://{address}")

@@ -18,6 +18,7 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 from starlette.types import Message, Receive
 
+from swf_temporal.base.errors import MissingExtra
 from swf_temporal.http.console.application import Console
 from swf_temporal.http.gateway.authentication import Authentication, refuse_operation
 from swf_temporal.http.gateway.endpoints import ENDPOINTS, SONATAFLOW, Endpoint
@@ -123,7 +124,8 @@ def _file_of(name: str, media: str) -> Callable[[Request], Awaitable[Response]]:
     async def answer(_: Request) -> Response:
         content = _content(name)
         if content is None:
-            return Refused(404, "no-page", f"the page needs {_UI}", "pip install 'swf-temporal[gateway]'").response()
+            missing = MissingExtra("gateway", "the page", _UI)
+            return Refused(404, "no-page", missing.message, missing.hint).response()
         return Response(content, media_type=media, headers={"Cache-Control": "max-age=86400"})
 
     return answer

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from swf_temporal.base.errors import Problem, UsageError
+from swf_temporal.base.errors import MissingExtra, Problem
 from swf_temporal.base.stopping import stop_signal
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.known import import_everything
@@ -30,7 +30,6 @@ GATEWAY_PORT: Final = 8080
 """The default port."""
 _NEEDED: Final = ("jinja2", "jwt", "starlette", "uvicorn")
 """The packages of the extra."""
-EXTRA = "pip install 'swf-temporal[gateway]'"
 _HINT: Final = "put one there, which is served then, or name another folder"
 _PORT_HINT = "choose another with --host and --port"
 
@@ -132,7 +131,7 @@ def is_installed() -> bool:
 def refuse_missing_extra() -> None:
     """Raise UsageError if a package that the gateway needs is missing."""
     if (missing := _missing()) is not None:
-        raise UsageError(f"the gateway needs its extra: {missing} is not installed", EXTRA)
+        raise MissingExtra("gateway", "the gateway", missing)
 
 
 def _missing() -> str | None:
@@ -152,7 +151,7 @@ async def gateway(
         from swf_temporal.http.gateway.application import Gateway  # noqa: PLC0415 - of an extra
         from swf_temporal.sdk.asgi_server import asgi_server  # noqa: PLC0415 - of an extra
     except ImportError as error:
-        raise UsageError(f"the gateway needs its extra: {error.name} is not installed", EXTRA) from None
+        raise MissingExtra("gateway", "the gateway", error.name) from None
     application = Gateway(settings, catalogue, clients).application()
     async with asgi_server(application, settings.address, hint, **(tls or {})) as address:
         yield f"{'https' if tls else 'http'}://{address}"

@@ -30,7 +30,7 @@ from temporalio.converter import (
 )
 from temporalio.exceptions import ApplicationError
 
-from swf_temporal.base.errors import PayloadUnavailable, UsageError
+from swf_temporal.base.errors import MissingExtra, PayloadUnavailable, UsageError
 from swf_temporal.temporal.payloads.encodings import PAYLOAD_ENVELOPE
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def folder_at(url: str, options: Mapping[str, Any]) -> Folder:
     try:
         from fsspec.core import url_to_fs  # noqa: PLC0415 - of an extra
     except ImportError:
-        raise UsageError(f"payloads in {url} need fsspec", "pip install 'swf-temporal[storage]'") from None
+        raise MissingExtra("storage", f"payloads in {url}", "fsspec") from None
     try:
         files, root = url_to_fs(url, use_listings_cache=False, **options)
     except ImportError as error:

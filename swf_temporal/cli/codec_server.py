@@ -14,7 +14,7 @@ from swf_temporal.settings.worker import WorkerSettings
 EXAMPLES = {"codec-server": "Example: swf codec-server --config swf.yaml --origin http://localhost:8233"}
 
 
-@taking("log", WorkerSettings, "log_format")
+@taking("log", WorkerSettings, "log_format", "log_level")
 def codec_server(
     *,
     config: Config = None,

@@ -6,7 +6,6 @@ import typer
 
 from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import Address, Config, DefinitionPaths, Namespace, NoWait, ResourceFolders
-from swf_temporal.cli.output import warn
 from swf_temporal.cli.setting_options import Given, taking
 from swf_temporal.settings.worker import WorkerSettings
 
@@ -39,7 +38,6 @@ def consume(
         resources=resources or (),
         address=address,
         namespace=namespace,
-        tell=warn,
         **settings,
     )
     raise typer.Exit(run_until_stopped(prepared.serve(waits=not no_wait)))

@@ -20,7 +20,6 @@ from swf_temporal.cli.options import (
     TlsCertificate,
     TlsKey,
 )
-from swf_temporal.cli.output import warn
 from swf_temporal.cli.setting_options import Given, taking
 from swf_temporal.settings.http import GatewaySettings, tls_files
 from swf_temporal.settings.values import Address
@@ -70,7 +69,6 @@ def gateway(
         tls=tls_files(tls_cert, tls_key),
         server=address,
         namespace=namespace,
-        tell=warn,
         **settings,
         **log,
     )

@@ -3,19 +3,20 @@
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from temporalio.service import RPCError
 
-from swf_temporal.base.errors import CallFailed, UsageError
+from swf_temporal.base.errors import CallFailed, Problem, UsageError
 from swf_temporal.base.stopping import stop_signal
 from swf_temporal.events.consumers.consumer import RESULTS, Consumer, source_of
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.operations.client import Client
 from swf_temporal.sdk.definitions import catalogue_of, resources_of, with_led_to
+from swf_temporal.sdk.documents import in_one_line
 from swf_temporal.sdk.event_router import Router
 from swf_temporal.sdk.health import health_endpoint
 from swf_temporal.sdk.logs import log_lines
@@ -125,22 +126,22 @@ def prepare(
     resources: Sequence[Path] = (),
     address: str | None = None,
     namespace: str | None = None,
-    tell: Callable[[object], None],
     **options: object,
 ) -> Consuming:
-    """Return the consumers to run, and log to stderr as their settings say.
-
-    *tell* is called with what is left out, and with warnings about sub-workflows. Raises UsageError.
-    """
+    """Return the consumers to run, and log to stderr as their settings say. Raises UsageError."""
     readable = resources_of(resources)
-    catalogue = with_led_to(catalogue_of(paths, readable), paths, readable, warn=tell)
+    settings = WorkerSettings.read(file=config, arguments=options)
+    log_lines(settings.log_format, settings.log_level)
+
+    def warn(problem: object) -> None:
+        _log.warning("%s", in_one_line(problem) if isinstance(problem, Problem) else problem)
+
+    catalogue = with_led_to(catalogue_of(paths, readable), paths, readable, warn=warn)
     events = EventSettings.read(file=config)
     if not events.consumers:
         raise UsageError("the configuration has no consumers", "write it under events › consumers")
     call_settings = read_settings(os.environ, file=config, resources=readable)
-    settings = WorkerSettings.read(file=config, arguments=options)
     payloads = PayloadSettings.read(file=config)
-    log_lines(settings.log_format, settings.log_level)
     return Consuming(events, call_settings, catalogue, settings, payloads, address, namespace)
 
 

@@ -37,6 +37,10 @@ if TYPE_CHECKING:
 
 _MAX_LENGTH = 300
 _PROBE = 12
+_ERROR = re.compile(r"[\w.]*(Error|Exception)\b")
+"""The beginning of a line that names an error, as Python, JavaScript and others write it."""
+_EXITED = re.compile(r".*? exit code -?\d+")
+"""The beginning of the message about a process that has failed; its standard error follows."""
 _QUERY = re.compile(r"(\w://[^\s?]*)\?[^\s]*")
 
 _instances = workflow.LoggerAdapter(logging.getLogger(INSTANCES), None)
@@ -213,10 +217,19 @@ def _without_data(fault: WorkflowFault) -> str:
         return message.partition(": ")[0]
     if isinstance(fault, SubflowFailed):
         return f"in {fault.cause}" if fault.cause else ""  # which logs its own failure
+    if isinstance(fault.body, dict) and (ended := _EXITED.match(message)):
+        return f"{ended[0]}: {_telling_line(str(fault.body.get('stderr') or ''))}".removesuffix(": ")
     if fault.body is not None:
         body = fault.body if isinstance(fault.body, str) else show_json(fault.body)
         message = message.partition(f": {body[:_PROBE]}")[0]
     return _QUERY.sub(r"\1?…", message)
+
+
+def _telling_line(stderr: str) -> str:
+    """Return the line of a process's standard error that says why it failed: the last error, or the last line."""
+    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+    errors = [line for line in lines if _ERROR.match(line)]
+    return next(reversed(errors or lines), "")
 
 
 class DataChanges(Part):

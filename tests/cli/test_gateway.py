@@ -77,13 +77,14 @@ def test_a_file_has_its_sub_workflows(swf: Swf, dev: Dev, calling: str) -> None:
     assert "defs/broken.yaml is left out: it has errors" in ended.err
 
 
-def test_consumers_start_instances_with_their_sub_workflows(swf: Swf, calling: str) -> None:
+def test_consumers_start_instances_with_their_sub_workflows(
+    swf: Swf, calling: str, caplog: pytest.LogCaptureFixture
+) -> None:
     swf.write("swf.yaml", 'events: {consumers: [{name: orders, from: "nats://127.0.0.1:1", subject: orders}]}')
-    told: list[object] = []
-    catalogue = prepare([swf.folder / calling], config=swf.folder / "swf.yaml", tell=told.append).catalogue
+    catalogue = prepare([swf.folder / calling], config=swf.folder / "swf.yaml").catalogue
     [served] = catalogue
     assert [one.id for one in catalogue.with_reachable(served)] == ["calling", "beside"]
-    assert len(told) == 1
+    assert len(caplog.records) == 1
 
 
 def test_what_it_needs(swf: Swf) -> None:

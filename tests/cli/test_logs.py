@@ -2,11 +2,13 @@
 
 import json
 import signal
+from base64 import b64encode
 from typing import Any
 
 import pytest
 
 from tests.cli.conftest import HELLO, Dev, Running, Swf, free_port
+from tests.cli.test_gateway import asked
 from tests.definitions import definition
 
 pytestmark = pytest.mark.temporal
@@ -184,6 +186,30 @@ def test_dev_logs_too(swf: Swf) -> None:
     assert messages[1].startswith("ready: console http://")
     assert f"/console, server 127.0.0.1:{port}, UI " in messages[1]
     assert messages[2:] == ["started hello 1.0", "completed hello 1.0", "stopping the server"]
+
+
+def test_what_listens_logs_as_the_variables_say(swf: Swf, dev: Dev) -> None:
+    """Every line of a gateway, from its first warning on, and of a codec server is an object with time and level."""
+    for name, text in (("parent", PARENT), ("child", CHILD), ("broken", definition("id: broken\nstates: []\n"))):
+        swf.write(f"definitions/{name}.yaml", text)
+    swf.write("swf.yaml", "encryption: {key: one, keys: {one: env:KEY}}\n")
+    swf.env["KEY"] = b64encode(b"k" * 32).decode()
+    swf.env["SWF_LOG_FORMAT"] = "json"
+    at = ["--port", "0", "--address", dev.address]
+    with swf.running("gateway", "definitions/parent.yaml", *at, stream="stdout") as gateway:
+        url = gateway.until("http://").strip()
+        assert asked(f"{url}/workflows/nobody", {})[0] == 404
+        of_gateway = gateway.stop(signal.SIGTERM)
+    with swf.running("codec-server", "--config", "swf.yaml", "--port", "0", stream="stdout") as server:
+        url = server.until("http://").strip()
+        assert asked(f"{url}/decode", {"payloads": "none"})[0] == 400
+        of_server = server.stop(signal.SIGTERM)
+    for ended in (of_gateway, of_server):
+        url, *lines = ended.err.splitlines()  # what was read before is there, too
+        assert url.startswith("http://")
+        assert [{"time", "level", "message"} <= json.loads(line).keys() for line in lines] == [True] * len(lines)
+        assert '"level": "warning"' in lines[0]
+    assert "definitions/broken.yaml is left out" in of_gateway.err
 
 
 def test_files(swf: Swf, dev: Dev) -> None:

@@ -12,21 +12,26 @@ from swf_temporal.base.errors import MissingExtra, UsageError
 from swf_temporal.sdk.logs import log_lines
 from swf_temporal.settings.http import CodecServerSettings, read_codec_server_settings
 from swf_temporal.settings.payloads import PLAIN, PayloadSettings
-from swf_temporal.settings.values import Address, LogFormat, LogLevel
+from swf_temporal.settings.values import Address
+from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.temporal.converter import converter_of
 
 
 def prepare(
-    address: Address, origins: Sequence[str], config: Path | None, log_format: LogFormat | None = None
+    address: Address, origins: Sequence[str], config: Path | None, **log: object
 ) -> tuple[CodecServerSettings, PayloadSettings]:
-    """Return the settings of a codec server, and of the payloads that it reads. Raises UsageError."""
+    """Return the settings of a codec server, and of the payloads that it reads.
+
+    It logs to stderr as the settings of workers say, which *log* overrides. Raises UsageError.
+    """
     payloads = PayloadSettings.read(file=config)
     if payloads == PLAIN:
         hint = "give the configuration of the workers with --config or SWF_CONFIG"
         raise UsageError("payloads are neither encrypted, compressed nor stored: there is nothing to decode", hint)
     settings = read_codec_server_settings(os.environ, address, origins, file=config)
     converter_of(payloads)  # reports wrong keys and storage now
-    log_lines(log_format or LogFormat.TEXT, LogLevel.INFO)
+    logging = WorkerSettings.read(file=config, with_secrets=False, arguments=log)
+    log_lines(logging.log_format, logging.log_level)
     return settings, payloads
 
 

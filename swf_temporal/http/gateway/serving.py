@@ -23,6 +23,7 @@ from swf_temporal.sdk.serving import connected
 from swf_temporal.settings.http import GatewaySettings, read_gateway_settings
 from swf_temporal.settings.payloads import PayloadSettings
 from swf_temporal.settings.values import Address, LogFormat, LogLevel
+from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.temporal.connecting import refuse_unless_readable
 from swf_temporal.temporal.worker import tune_gc
 
@@ -60,20 +61,23 @@ def prepare(  # noqa: PLR0913 - options of a gateway, most of them optional
     namespace: str | None = None,
     log_format: LogFormat | None = None,
     log_level: LogLevel | None = None,
-    tell: Callable[[str], None],
     **options: object,
 ) -> Prepared:
-    """Return a gateway for the definitions at *definitions*. *options* override its settings in the configuration.
+    """Return a gateway for the definitions at *definitions*, and log to stderr as the settings of workers say.
 
-    Raises UsageError, and InvalidDefinition.
+    *options* override its settings in the configuration. Raises UsageError, and InvalidDefinition.
     """
     refuse_missing_extra()
     import_everything()
     settings = read_gateway_settings(os.environ, address, origins, file=config, **options)
     paths, readable = list(definitions), resources_of(resources)
+    log = WorkerSettings.read(
+        file=config, with_secrets=False, arguments={"log_format": log_format, "log_level": log_level}
+    )
+    log_lines(log.log_format, log.log_level)
 
     def warn(problem: object) -> None:
-        tell(in_one_line(problem) if isinstance(problem, Problem) else str(problem))
+        _log.warning("%s", in_one_line(problem) if isinstance(problem, Problem) else problem)
 
     def read(known: Container[Path]) -> Catalogue:
         warned: list[Problem] = []
@@ -83,7 +87,6 @@ def prepare(  # noqa: PLR0913 - options of a gateway, most of them optional
         return with_led_to(found, paths, readable, warn=warn, strict=strict)
 
     catalogue = RereadCatalogue(paths, read)
-    log_lines(log_format or LogFormat.TEXT, log_level or LogLevel.INFO)
     return Prepared(settings, catalogue, PayloadSettings.read(file=config), server, namespace, tls or {})
 
 

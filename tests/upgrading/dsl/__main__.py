@@ -3,10 +3,12 @@
 import argparse
 import sys
 from collections import Counter
+from itertools import chain
 
 import typer
 
-from tests.upgrading.dsl.agreeing import Compared, Outcome, compared, plain_generated, scenarios
+from tests.upgrading.dsl.agreeing import Compared, Outcome, compared, examples, scenarios
+from tests.upgrading.older import older
 
 
 def main() -> int:
@@ -20,8 +22,8 @@ def main() -> int:
     shown = {Outcome.DIFFER, *map(Outcome, asked.show or ())}
     counts: Counter[Outcome] = Counter()
     seeds = range(asked.seed, asked.seed + asked.generated)
-    generated = ((f"seed {seed}", plain_generated(seed)) for seed in seeds)
-    for name, document in generated if asked.generated else scenarios(asked.pattern):
+    generated = ((f"seed {seed}", older(seed, "0.8")) for seed in seeds)
+    for name, document in generated if asked.generated else chain(scenarios(asked.pattern), examples()):
         found = compared(name, document)
         if found is None:
             continue

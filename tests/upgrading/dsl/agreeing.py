@@ -1,6 +1,7 @@
 """Do a definition of 0.8 and the definition of DSL 1.0 that `swf upgrade --to 1.0` makes of it come to the same?"""
 
 import json
+import os
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -10,18 +11,21 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import typer
 import yaml
+from jsonschema_rs import Draft202012Validator, ValidationError
+from ruamel.yaml import YAML
 
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.errors import InvalidDefinition, UsageError
 from swf_temporal.expressions.compiled import BadExpression
 from swf_temporal.languages.known import upgrade
+from swf_temporal.languages.loading import check
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.merging import ARRAYS, RESPONSE
 from swf_temporal.simulation.definitions import workflows_of
 from swf_temporal.simulation.scenario import ObservedRun, Scenario, context_of, observed, read_scenarios
 from swf_temporal.text.origin import Source
 from tests.upgrading.agreeing import Document
-from tests.upgrading.older import older
 
 ROOT = Path(__file__).parents[3]
 _LEFT_OUT = ("direktiv", "sonataflow", "refused", "conformance")
@@ -61,35 +65,51 @@ def scenarios(pattern: str = "") -> Iterator[tuple[str, Document]]:
                 yield f"{place}: {document['scenario']}", document
 
 
+def examples() -> Iterator[tuple[str, Document]]:
+    """Yield a scenario for each definition of 0.8 among the examples, with its place."""
+    for file in sorted((ROOT / "examples").rglob("*")):
+        if file.suffix in (".yaml", ".yml", ".json"):
+            try:
+                documents = json.loads(json.dumps(list(yaml.safe_load_all(file.read_text())), default=str))
+            except (yaml.YAMLError, ValueError):
+                continue
+            for document in documents:
+                if isinstance(document, dict) and "states" in document and "specVersion" in document:
+                    name = str(file.relative_to(ROOT))
+                    yield name, {"scenario": name, "workflow": document}
+
+
+def problems(text: str) -> list[str]:
+    """Return what is wrong with the *text* of a definition of 1.0: by the official schema, and as it is loaded here."""
+    document = json.loads(text)
+    found = [
+        f"schema: {one.instance_path}: {one.message[-200:]}" for one in map(_deepest, _schema().iter_errors(document))
+    ]
+    told = (one for one in check(text).problems if one.code not in _OUTSIDE)
+    return found + [f"{one.severity} {one.code}: {one.message}" for one in told]
+
+
+def _deepest(error: ValidationError) -> ValidationError:
+    """Return the cause of *error* that is the furthest inside the document: alternatives fail at their tops, too."""
+    inside = [_deepest(one) for several in getattr(error.kind, "context", ()) for one in several]
+    return max([error, *inside], key=lambda one: len(one.instance_path))
+
+
+_OUTSIDE = ("function-document",)
+"""Codes of problems with documents that lie elsewhere."""
+OFFICIAL = Path(os.environ.get("SWF_SPEC", ROOT.parent / "shared" / "spec")) / "dsl-1.0-next" / "workflow.schema.yaml"
+
+
+@cache
+def _schema() -> Draft202012Validator:
+    """Return the official schema; without it, the one of this repository, and say so."""
+    if OFFICIAL.exists():
+        return Draft202012Validator(dict(YAML(typ="safe", pure=True).load(OFFICIAL)))  # in YAML 1.1, `on` is true
+    typer.echo(f"there is no official schema at {OFFICIAL}: the repository's own is used", err=True)
+    return Draft202012Validator(json.loads((ROOT / "schemas" / "serverless-workflow-1.0.schema.json").read_text()))
+
+
 _OF_RUN = ("host", "idempotency-key")
-_NOT_IN_1_0 = ("compensatedBy", "usedForCompensation", "compensate", "continueAs", "keepActive", "invoke", "runBefore")
-
-
-def plainer(node: Any) -> Any:
-    """Return a definition without what 1.0 does not have, of which generated definitions have much."""
-    if isinstance(node, list):
-        return [plainer(one) for one in node]
-    if not isinstance(node, dict):
-        return node
-    kept = {key: plainer(value) for key, value in node.items() if key not in _NOT_IN_1_0 and key != "interrupt"}
-    if "onErrors" in kept:
-        (first, *_) = kept["onErrors"]
-        kept["onErrors"] = [{**first, "errorRefs": ["*"]}]
-        kept["onErrors"][0].pop("errorRef", None)
-    if kept.get("type") == "switch":
-        kept.pop("onErrors", None)
-    if kept.get("type") == "foreach":
-        kept["actions"] = kept["actions"][:1]
-    if kept.get("type") == "event":
-        kept["onEvents"] = kept["onEvents"][:1]
-    return kept
-
-
-def plain_generated(seed: int) -> Document:
-    """Return a generated scenario without what 1.0 does not have."""
-    document = older(seed, "0.8")
-    parts: Document = {key: plainer(document[key]) for key in ("workflow", "definitions") if key in document}
-    return {**document, **parts}
 
 
 def compared(name: str, document: Document) -> Compared | None:
@@ -104,6 +124,9 @@ def compared(name: str, document: Document) -> Compared | None:
     refused = [change.message for one in made for change in one.changes if change.kind == "inexpressible"]
     if refused:
         return Compared(name, Outcome.REFUSED, reported=tuple(refused))
+    invalid = tuple(told for one in made for told in problems(one.text))
+    if invalid:
+        return Compared(name, Outcome.DIFFER, invalid)
     first, *others = (json.loads(one.text) for one in made)
     rewritten = {**document, "workflow": first, **({"definitions": others} if others else {})}
     if first.get("schedule", {}).get("on"):
@@ -131,9 +154,8 @@ def _is_reported(told: list[str], reported: tuple[str, ...]) -> bool:
     """Return whether what is *told* of two runs may come from what is *reported*, as far as that is easy to see."""
     if set(reported) - {ARRAYS, RESPONSE}:
         return True
-    return all(one.startswith(("output", "calls")) and ("[" in one or "response" in one) for one in told) and bool(
-        reported
-    )
+    seen = ("output", "calls", "produced")
+    return bool(reported) and all(one.startswith(seen) and ("[" in one or "response" in one) for one in told)
 
 
 def run(document: Document) -> ObservedRun | None:
@@ -181,12 +203,13 @@ def _started(document: Document) -> Document | None:
         return None
     taken: list[int] = []
     for wanted in start.events if start.join == "all" else [None]:
+        types = [one.type for one in start.events if wanted in (None, one)]
         fitting = (
             index
             for index, event in enumerate(known)
-            if index not in taken and any(event.type == one.type for one in start.events if wanted in (None, one))
+            if index not in taken and not {None, event.type}.isdisjoint(types)
         )
-        taken.append(next(fitting))
+        taken += [next(fitting, -1)]
     return {**document, "input": inputs[0], "events": [one for index, one in enumerate(written) if index not in taken]}
 
 

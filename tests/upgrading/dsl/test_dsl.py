@@ -12,7 +12,8 @@ from swf_temporal.languages.known import upgrade
 from swf_temporal.languages.loading import check
 from swf_temporal.text.origin import Source
 from tests.sampling import seeds
-from tests.upgrading.dsl.agreeing import Outcome, compared, plain_generated, scenarios
+from tests.upgrading.dsl.agreeing import Outcome, compared, scenarios
+from tests.upgrading.older import older
 
 OLD = """\
 # Orders are checked.
@@ -167,7 +168,7 @@ def test_scenarios_come_to_the_same(folder: str) -> None:
 
 
 def test_generated_definitions_come_to_the_same() -> None:
-    found = [compared(str(seed), plain_generated(seed)) for seed in seeds("upgraded to DSL 1.0", *COUNT)]
+    found = [compared(str(seed), older(seed, "0.8")) for seed in seeds("upgraded to DSL 1.0", *COUNT)]
     assert [one for one in found if one is not None and one.outcome is Outcome.DIFFER] == []
 
 
@@ -179,7 +180,9 @@ def test_the_namespace_is_chosen() -> None:
 
 
 def test_names_stay_recognisable_and_are_unique() -> None:
-    made = json.loads(states(inject("Ship it!", transition="ship it"), inject("ship it"), inject("end")).text)
+    made = json.loads(
+        states(inject("Ship it!", transition="ship it"), inject("ship it", transition="end"), inject("end")).text
+    )
     assert [name for task in made["do"] for name in task] == ["shipIt", "shipIt2", "end2"]
 
 
@@ -196,39 +199,60 @@ def test_older_versions_become_0_8_before() -> None:
     assert json.loads(made.text)["do"] == [{"Wait": {"wait": "PT1S"}}]
 
 
+UNDOING = [
+    inject("A", compensatedBy="undo A", transition="B"),
+    inject("undo A", data={"undone": "A"}, usedForCompensation=True, end=None),
+    inject("undo B", data={"undone": "B"}, usedForCompensation=True, end=None),
+]
+
+
+def test_what_is_undone_stands_where_it_is_asked_for_latest_first() -> None:
+    made = json.loads(states(*UNDOING, inject("B", compensatedBy="undo B", end={"compensate": True})).text)
+    assert [name for task in made["do"] for name in task] == ["A", "B", "undoB", "undoA"]
+    assert "export" not in str(made)
+
+
+def test_states_note_that_they_are_done_where_the_run_decides_what_is_undone() -> None:
+    choice = {
+        "name": "Choose",
+        "type": "switch",
+        "dataConditions": [{"condition": "${ .skip }", "transition": "Stop"}],
+        "defaultCondition": {"transition": "A"},
+    }
+    first, *others = UNDOING
+    stop = inject("Stop", end={"compensate": True})
+    made = states(choice, {**first, "transition": "Stop"}, *others, stop)
+    tasks = {name: task for one in json.loads(made.text)["do"] for name, task in one.items()}
+    assert tasks["A"]["export"] == {"as": '${ $context + {toUndo: [$context.toUndo[]?, "A"]} }'}
+    assert tasks["undoBeforeEnd"]["for"]["in"] == "${ $context.toUndo // [] | reverse }"
+    assert made.is_complete
+
+
 @pytest.mark.parametrize(
     ("workflow", "message"),
     [
         (
-            {
-                "states": [
-                    inject("A", compensatedBy="B"),
-                    {"name": "B", "type": "inject", "data": {"b": 1}, "usedForCompensation": True},
-                ]
-            },
-            "the inject state 'A': compensation, which 1.0 does not have",
-        ),
-        (
             {"states": [inject("A", end={"continueAs": "B"})]},
-            "the inject state 'A': continueAs, which 1.0 does not have",
+            "1.0 has no continueAs: the task 'continueAsB' runs the workflow 'B' within this one, and waits for it",
         ),
-        ({"states": [inject("A")], "keepActive": True}, "keepActive"),
-        ({"states": [inject("A")], "expressionLang": "jsonpath"}, "expressionLang jsonpath"),
+        ({"states": [inject("A")], "keepActive": True}, "1.0 has no keepActive: an instance completes at its end"),
         (
             {"states": [inject("A", data={"a": "${ $WORKFLOW.runId }"})]},
-            "the inject state 'A': $WORKFLOW.runId",
+            "1.0 has no id of a run: $WORKFLOW.runId is the id of the instance",
         ),
     ],
 )
-def test_what_1_0_cannot_say_is_refused(workflow: dict[str, Any], message: str) -> None:
+def test_what_1_0_cannot_say_is_reported_with_what_is_written_instead(workflow: dict[str, Any], message: str) -> None:
     made = rewritten(workflow)
+    assert made.is_complete
+    assert message in kinds(made)["differs"]
+
+
+def test_what_cannot_be_expressed_is_refused_and_fails_if_it_is_run_all_the_same() -> None:
+    made = states(inject("A", transition="B"), inject("B", data={"b": "${ $WORKFLOW }"}))
     assert not made.is_complete
-    assert message in kinds(made)["inexpressible"]
-
-
-def test_a_state_that_is_refused_fails_if_the_text_is_run_all_the_same() -> None:
-    made = json.loads(states(inject("A", transition="B"), inject("B", end={"continueAs": "C"})).text)
-    assert list(made["do"][1]["B"]) == ["raise"]
+    assert kinds(made)["inexpressible"] == ["the inject state 'B': $WORKFLOW as a whole"]
+    assert list(json.loads(made.text)["do"][1]["B"]) == ["raise"]
 
 
 def test_what_has_another_effect_is_reported_with_its_line() -> None:

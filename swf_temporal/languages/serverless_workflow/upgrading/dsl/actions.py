@@ -1,12 +1,12 @@
 """Actions as tasks of DSL 1.0."""
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
 
 from swf_temporal.languages.serverless_workflow.model.actions import Action, EventRef, FunctionRef, SubflowRef
 from swf_temporal.languages.serverless_workflow.model.definitions import Function
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import Context, Step, Task, duration
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.errors import retried
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.errors import is_retried, retried
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.events import emit, listen_to, merged_output
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import (
     Inexpressible,
@@ -15,7 +15,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import
     piped,
     single,
 )
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.functions import component
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.functions import asked, component
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.merging import Merge, merge_of
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import document_name, semantic_version
 
@@ -24,12 +24,34 @@ RAW: Final = "$task.input"
 WHOLE: Final = (
     "a branch of several tasks yields all its data: what it does not change replaces what branches before it changed"
 )
+COLLECTED: Final = "collected"
+IN_PLACE: Final = "a call with secrets in its arguments stands in its place: settings of the function are its task's"
 LATE: Final = "a timeout of an action ends it when the time is over: 0.8 does when the next attempt would be too late"
 
 
 def sequence(actions: Sequence[Action], timeout: str | None, context: Context) -> list[Step]:
     """Return the tasks that perform *actions* in turn, each of which merges its result into the data."""
     return [step for action in actions for step in _steps(action, timeout, context)]
+
+
+def yielding(action: Action, timeout: str | None, context: Context, *, is_named: bool) -> list[Step]:
+    """Return the tasks that perform *action* and yield its result: in place of the data, or under COLLECTED in it."""
+
+    def put(merge: Merge, base: str) -> str:
+        return f"{base} + {{{COLLECTED}: {grouped(merge.alone())}}}" if is_named else merge.alone()
+
+    return _steps(action, timeout, context, put)
+
+
+def has_result(action: Action) -> bool:
+    """Return whether *action* has a result that is used."""
+    given = action.action_data_filter
+    if given is not None and not given.use_results:
+        return False
+    if action.event_ref is not None:
+        return action.event_ref.consume_event_ref is not None and action.event_ref.invoke != "async"
+    ref = action.function_ref or action.sub_flow_ref
+    return ref is not None and ref.invoke != "async"
 
 
 def effect(action: Action, timeout: str | None, context: Context) -> Step:
@@ -60,8 +82,16 @@ def _said(action: Action) -> str:
     return f"the action {name_of(action)!r}"
 
 
-def _steps(action: Action, timeout: str | None, context: Context) -> list[Step]:
-    steps = _performing(action, timeout, context)
+Put: TypeAlias = Callable[[Merge, str], str]
+"""What puts a result into the data, which are at a path."""
+
+
+def _into(merge: Merge, base: str) -> str:
+    return merge.into(base)
+
+
+def _steps(action: Action, timeout: str | None, context: Context, put: Put = _into) -> list[Step]:
+    steps = _performing(action, timeout, context, put)
     sleep = action.sleep
     if sleep is not None and sleep.before is not None:
         steps.insert(
@@ -81,24 +111,25 @@ def _steps(action: Action, timeout: str | None, context: Context) -> list[Step]:
     return [(context.inner.free(name_of(action)), {**condition, "do": as_list(steps)})]
 
 
-def _performing(action: Action, timeout: str | None, context: Context) -> list[Step]:
+def _performing(action: Action, timeout: str | None, context: Context, put: Put) -> list[Step]:
     if action.event_ref is not None:
-        return _exchanged(action, action.event_ref, timeout, context)
+        return _exchanged(action, action.event_ref, timeout, context, put)
     task, merge = _invoked(action, context)
     base = RAW if "input" in task else "$input"
     if merge is None:
         # A task that is not awaited yields its input.
-        is_dropped = task.get("run", {}).get("await") is not False
+        is_dropped = task.get("run", {}).get("await") is not False and "catch" not in task
         task = {**task, **({"output": {"as": base}} if is_dropped else {})}
     else:
         context.note(merge.notes)
-        task = {**task, "output": {"as": merge.into(base)}}
+        task = {**task, "output": {"as": put(merge, base)}}
     return [_completed(action, (context.inner.free(name_of(action)), task), timeout, context)]
 
 
 def _completed(action: Action, step: Step, timeout: str | None, context: Context) -> Step:
     """Return *step* with the retries and the timeout of *action*."""
-    step = retried(action, step, context)
+    if "catch" not in step[1]:
+        step = retried(action, step, context)
     if timeout is None or "set" in step[1]:
         return step
     if "try" in step[1]:
@@ -108,18 +139,18 @@ def _completed(action: Action, step: Step, timeout: str | None, context: Context
 
 def _invoked(action: Action, context: Context) -> tuple[Task, Merge | None]:
     """Return the task that invokes what *action* names, and how its result is merged."""
+    before = "."
     given = action.action_data_filter
     selected = None if given is None or given.from_state_data is None else context.translate.jq(given.from_state_data)
     if action.function_ref is not None:
         ref = action.function_ref
         function = next(one for one in context.workflow.functions if one.name == ref.ref_name)
+        if function.type == "expression":
+            task = _evaluated(ref, function, selected, context)
+        else:
+            task, before = _call(ref, function, selected, context)
         if ref.invoke == "async":
-            raise Inexpressible(f"{_said(action)}, which is invoked async: 1.0 awaits every call")
-        task = (
-            _evaluated(ref, function, selected, context)
-            if function.type == "expression"
-            else _call(action, ref, function, selected, context)
-        )
+            return _ignored(action, task, context), None
     elif action.sub_flow_ref is not None:
         # 0.8 ignores the filter of what it does not await.
         is_async = action.sub_flow_ref.invoke == "async"
@@ -130,7 +161,14 @@ def _invoked(action: Action, context: Context) -> tuple[Task, Merge | None]:
         raise Inexpressible(f"{_said(action)}, which names nothing to perform")
     if given is not None and not given.use_results:
         return task, None
-    return task, merge_of(given, None if given is None else given.results, context.translate)
+    return task, merge_of(given, None if given is None else given.results, context.translate, before)
+
+
+def _ignored(action: Action, task: Task, context: Context) -> Task:
+    """Return *task* so that neither its result nor its errors matter, as those of calls that are not awaited."""
+    context.differs(f"1.0 awaits every call: {_said(action)} is awaited, and its errors are caught", action)
+    inner = {**task, "output": {"as": RAW if "input" in task else "$input"}}
+    return {"try": as_list([(context.inner.free(f"call {name_of(action)}"), inner)]), "catch": {}}
 
 
 def _evaluated(ref: FunctionRef, function: Function, selected: str | None, context: Context) -> Task:
@@ -142,18 +180,26 @@ def _evaluated(ref: FunctionRef, function: Function, selected: str | None, conte
     return {"set": braced(piped(*parts, expression))}
 
 
-def _call(action: Action, ref: FunctionRef, function: Function, selected: str | None, context: Context) -> Task:
-    if ref.selection_set is not None:
-        raise Inexpressible(f"the selectionSet of {_said(action)}")
-    component(function, context)
+def _call(ref: FunctionRef, function: Function, selected: str | None, context: Context) -> tuple[Task, str]:
+    """Return the task that calls *function*, and the path of its result in what the task yields."""
     arguments = {} if ref.arguments is None else ref.arguments
-    context.used_functions[function.name] = None
     has_expressions = context.translate.has_expressions(arguments)
-    return {
-        "call": function.name,
-        **({"input": {"from": selected}} if selected is not None and has_expressions else {}),
-        "with": context.translate.template(arguments),
-    }
+    taken = {"input": {"from": selected}} if selected is not None and has_expressions else {}
+    if function.type in ("graphql", "odata"):
+        request, before = asked(function, ref, context)
+        return {**taken, **request}, before
+    if "$SECRETS" in str(arguments) and isinstance(arguments, Mapping):
+        # Secrets are known where a call is performed, and not where a function is called.
+        given = context.translate.with_secrets().template(arguments)
+        context.note([IN_PLACE])
+        return {**taken, **component(function, context, given)}, "."
+    component(function, context)
+    context.used_functions[function.name] = None
+    if not isinstance(arguments, Mapping):
+        # Those of a function are an object, and without them it gets the input of the call.
+        given = piped(*(() if selected is None else (selected,)), context.translate.construction(arguments))
+        return {"input": {"from": given}, "call": function.name}, "."
+    return {**taken, "call": function.name, "with": context.translate.template(arguments)}, "."
 
 
 def _run(action: Action, ref: SubflowRef, selected: str | None, context: Context) -> Task:
@@ -161,14 +207,14 @@ def _run(action: Action, ref: SubflowRef, selected: str | None, context: Context
     if name != ref.workflow_id:
         context.report.reshaped(f"the workflow {ref.workflow_id!r} is called {name!r}")
     task: Task = {
+        **({} if selected is None else {"input": {"from": selected}}),
         "run": {
             "workflow": {
                 "namespace": context.namespace,
                 "name": name,
                 "version": "latest" if ref.version is None else semantic_version(ref.version),
-                "input": braced("." if selected is None else selected),
             }
-        }
+        },
     }
     if ref.invoke == "async":
         task["run"]["await"] = False
@@ -181,27 +227,32 @@ def _run(action: Action, ref: SubflowRef, selected: str | None, context: Context
     return task
 
 
-def _exchanged(action: Action, ref: EventRef, timeout: str | None, context: Context) -> list[Step]:
+def _exchanged(action: Action, ref: EventRef, timeout: str | None, context: Context, put: Put) -> list[Step]:
     """Return the tasks that produce an event and wait for its answer."""
     given = action.action_data_filter
-    if given is not None and given.from_state_data is not None:
-        raise Inexpressible(f"fromStateData of {_said(action)}, which produces an event")
     sent = emit(context.events[ref.produce_event_ref], ref.data, ref.context_attributes, context)
+    if given is not None and given.from_state_data is not None:
+        sent = {"input": {"from": context.translate.jq(given.from_state_data)}, **sent, "output": {"as": RAW}}
     name = context.inner.free(name_of(action))
-    if ref.consume_event_ref is None or ref.invoke == "async":
-        return [(name, sent)]
-    if action.retry_ref is not None or context.workflow.auto_retries:
-        raise Inexpressible(f"the retry of {_said(action)}, which exchanges events")
-    answer = listen_to([ref.consume_event_ref], context)
-    uses = given is None or given.use_results
-    merge = merge_of(given, None if given is None else given.results, context.translate, ".[0]") if uses else None
-    answer = merged_output(answer, merge, context)
-    times = [time for time in (ref.consume_event_timeout, timeout) if time is not None]
-    if len(times) > 1:
-        raise Inexpressible(f"two timeouts of {_said(action)}")
-    if times:
-        answer["timeout"] = {"after": duration(times[0], context.translate)}
-    return [(name, sent), (context.inner.free(ref.consume_event_ref), answer)]
+    steps = [(name, sent)]
+    if ref.consume_event_ref is not None and ref.invoke != "async":
+        answer = listen_to([ref.consume_event_ref], context)
+        uses = given is None or given.use_results
+        results = None if given is None else given.results
+        merge = merge_of(given, results, context.translate, ".[0]") if uses else None
+        answer = merged_output(answer, merge, context)
+        if merge is not None:
+            answer["output"] = {"as": piped(put(merge, "$input"))}
+        if ref.consume_event_timeout is not None:
+            answer["timeout"] = {"after": duration(ref.consume_event_timeout, context.translate)}
+        elif timeout is not None and not is_retried(action, context):
+            answer["timeout"] = {"after": duration(timeout, context.translate)}
+            timeout = None
+        steps.append((context.inner.free(ref.consume_event_ref), answer))
+    if len(steps) == 1 or (timeout is None and not is_retried(action, context)):
+        return steps
+    whole = context.inner.free(f"exchange {name_of(action)}"), {"do": as_list(steps)}
+    return [_completed(action, whole, timeout, context)]
 
 
 def as_list(steps: Sequence[Step]) -> list[dict[str, Any]]:

@@ -55,6 +55,16 @@ class Context:
         self.report.place(node, node.where.position.line)
         self.report.differs(message, node=node)
 
+    def reshaped(self, message: str, node: Node) -> None:
+        """Report that *node* is expressed otherwise."""
+        self.report.place(node, node.where.position.line)
+        self.report.reshaped(message, node)
+
+    def refused(self, message: str, node: Node) -> None:
+        """Report that *node* cannot be expressed."""
+        self.report.place(node, node.where.position.line)
+        self.report.inexpressible(message, node)
+
     def timeouts(self, own: StateTimeouts) -> StateTimeouts:
         """Return the timeouts of a state, with those that it inherits from the workflow."""
         given = {name: getattr(self.workflow.timeouts, name) for name in StateTimeouts.model_fields if name != "where"}

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from swf_temporal.base.durations import parse_duration
+from swf_temporal.base.strict_json import show_json
 from swf_temporal.languages.serverless_workflow.model.actions import Action
 from swf_temporal.languages.serverless_workflow.model.definitions import Retry
 from swf_temporal.languages.serverless_workflow.model.states import OnError
@@ -22,6 +23,11 @@ STATUSES: Final = (
     "a status is that of an answer by HTTP: errors of custom functions and of other workflows have their own types, or"
     " the status 500, whatever their code is"
 )
+BY_MESSAGE: Final = (
+    "the error {code!r} is known by its message: 1.0 has types and statuses of errors, and no such codes"
+)
+_MESSAGE: Final = "message "
+"""What the codes of errors that are known by their messages begin with."""
 GIVEN: Final = "a handler and the next task begin with the data with which the failed task began"
 
 
@@ -40,6 +46,11 @@ def retried(action: Action, step: Step, context: Context) -> Step:
     condition = task.pop("if", None)
     made = {"try": [{name: task}], "catch": {**catch, "retry": policy}}
     return context.inner.free(f"try {name}"), made if condition is None else {"if": condition, **made}
+
+
+def is_retried(action: Action, context: Context) -> bool:
+    """Return whether *action* is retried."""
+    return action.retry_ref is not None or context.workflow.auto_retries
 
 
 def _policy(action: Action, context: Context) -> Any:
@@ -101,7 +112,7 @@ def _jitter(jitter: float | str, delay: str) -> str:
 
 
 def code_of(name: str, context: Context) -> str:
-    """Return the type or the status of the errors that *name* means; an empty text for all. Raises Inexpressible."""
+    """Return the type, the status or the message of the errors that *name* means; an empty text for all."""
     if name in _ALL:
         return ""
     defined = next((one for one in context.workflow.errors if one.name == name), None)
@@ -118,7 +129,12 @@ def code_of(name: str, context: Context) -> str:
         return status[1]
     if code in _TYPES:
         return f"{ERRORS}{_TYPES[code]}"
-    raise Inexpressible(f"the error {name!r}: 1.0 knows errors by their types and statuses, not by the code {code!r}")
+    if code == "NoConditionMatched":
+        return f"{_MESSAGE}{code}"
+    if re.fullmatch(r"[\w.$]+", code):
+        context.note([BY_MESSAGE.format(code=code)])
+        return f"{_MESSAGE}{re.escape(code)}"
+    return f"{_MESSAGE}{code}"
 
 
 def filter_of(codes: list[str]) -> dict[str, Any]:
@@ -129,18 +145,36 @@ def filter_of(codes: list[str]) -> dict[str, Any]:
     if len(kept) > 1:
         return {"when": condition_of(kept)}
     (code,) = kept
+    if code.startswith(_MESSAGE):
+        return {"when": condition_of(kept)}
     wanted = {"status": int(code)} if code.isdigit() else {"type": code}
     return {"errors": {"with": wanted}}
 
 
-def condition_of(codes: list[str]) -> str:
-    """Return the condition that an error has one of *codes*."""
+def condition_of(codes: list[str], error: str = "$error") -> str:
+    """Return the condition that *error* has one of *codes*."""
     if "" in codes:
         return "true"
-    tests = (f"$error.status == {code}" if code.isdigit() else f'$error.type == "{code}"' for code in codes)
-    return " or ".join(dict.fromkeys(tests))
+    tests = list(dict.fromkeys(_test(code, error) for code in codes))
+    return tests[0] if len(tests) == 1 else " or ".join(f"({test})" if "|" in test else test for test in tests)
 
 
-def caught(entries: Iterable[OnError], context: Context) -> dict[str, Any]:
-    """Return the part of a catch clause that catches the errors of all *entries*."""
-    return filter_of([code_of(name, context) for entry in entries for name in entry.error_refs])
+def _test(code: str, error: str) -> str:
+    if code.startswith(_MESSAGE):
+        return f"{error}.detail | test({show_json(code.removeprefix(_MESSAGE))})"
+    return f"{error}.status == {code}" if code.isdigit() else f'{error}.type == "{code}"'
+
+
+def codes_of(entries: Iterable[OnError], context: Context) -> list[str]:
+    """Return the types and statuses of the errors that *entries* match."""
+    return [code_of(name, context) for entry in entries for name in entry.error_refs]
+
+
+def unmatched(context: Context) -> str:
+    """Return the code of the error that no condition of a switch holds."""
+    return code_of("NoConditionMatched", context)
+
+
+def names_timeout(entries: Iterable[OnError], context: Context) -> bool:
+    """Return whether one of *entries* matches a timeout by its name, as one of events is to be an error for."""
+    return f"{ERRORS}timeout" in codes_of(entries, context)

@@ -1,5 +1,6 @@
 """Events in DSL 1.0: filters of listen tasks, and emit tasks."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -14,6 +15,8 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import TaskN
 
 _SOURCE: Final = "https://serverlessworkflow.io"
 """The source of produced events whose definition has none."""
+_WILDCARDS: Final = {"+": "[^/]+", "#": ".*"}
+"""The wildcards of sources, which are regular expressions in 1.0."""
 CORRELATED: Final = (
     "a correlation value holds as long as a listen task runs: in 0.8 the first event fixes it for the whole instance"
 )
@@ -28,7 +31,7 @@ def filter_of(event: Event, context: Context) -> dict[str, Any]:
         wanted["source"] = event.source
     for name, text in wanted.items():
         if any(sign in text for sign in "\\^$*+?()[]{}|#"):
-            raise Inexpressible(f"the {name} {text!r} of the event {event.name!r}, which 1.0 reads as a pattern")
+            wanted[name] = "/".join(_WILDCARDS.get(part, re.escape(part)) for part in text.split("/"))
     if not wanted:
         raise Inexpressible(f"the event {event.name!r} without a type")
     correlate: dict[str, Any] = {}

@@ -19,6 +19,7 @@ _TEXT: Final = r'"(?:[^"\\]|\\.)*"'
 _VARIABLE: Final = re.compile(r"\$(?P<name>CONST|WORKFLOW|SECRETS|args)\b(?P<path>(?:\.[A-Za-z_]\w*)*)")
 _WORKFLOW: Final = {
     "instanceId": "$workflow.id",
+    "runId": "$workflow.id",
     "startTime": "$workflow.startedAt.epoch.seconds",
     "input": "$workflow.input",
     "version": "$workflow.definition.document.version",
@@ -28,9 +29,20 @@ _PLAIN_NAME: Final = re.compile(r"[A-Za-z_]\w*")
 _SEVERAL: Final = re.compile(
     r"\[\s*\]|\.\.|,|\b(?:range|recurse|limit|scan|splits|match|paths|combinations|inputs|env|empty|select|error)\b"
 )
-_ERROR: Final = {"message": "$context.error.detail", "status": "$context.error.status"}
+_ERROR: Final = {
+    "message": "$context.error.detail",
+    "status": "$context.error.status",
+    "name": "$context.error.title",
+    "code": "$context.error.type",
+    "state": "$context.error.instance",
+    "action": "$context.error.instance",
+    "body": "$context.error.body",
+}
 """The expressions over `$context`, set by handlers, for the members of `$WORKFLOW.error` in 0.8."""
 _MESSAGES: Final = "the message of an error is another text"
+_ERROR_PARTS: Final = (
+    "of an error, the name is its title, the code its type, the state and the action its instance, and there is no body"
+)
 _UNCLEAR: Final = "a condition with several outputs holds if all are true: in 0.8 it fails if only some of them are"
 _OPENING_BEFORE_LIST: Final = re.compile(r"(?:^|[\s(\[{:,;|=<>+*/%-])$")
 
@@ -195,7 +207,7 @@ class Translator:
             return self._constant(steps)
         if name == "SECRETS":
             if not self._may_use_secrets:
-                raise Inexpressible("$SECRETS outside of auth")
+                raise Inexpressible("$SECRETS outside of auth and the arguments of calls")
             return f"$secrets{path}"
         return match[0] if name == "args" else self._of_instance(steps)
 
@@ -207,9 +219,14 @@ class Translator:
             value = self._workflow.id if steps[0] == "id" else self._workflow.name
             return _group(show_json(value)) + "".join(f".{step}" for step in steps[1:])
         known, rest = _WORKFLOW.get(steps[0]), steps[1:]
+        if steps[0] == "runId":
+            self.notes["1.0 has no id of a run: $WORKFLOW.runId is the id of the instance"] = None
         if steps[0] == "error" and rest:
+            self.notes[_MESSAGES if rest[0] in ("message", "status") else _ERROR_PARTS] = None
             known, rest = _ERROR.get(rest[0]), rest[1:]
-            self.notes[_MESSAGES] = None
+        elif steps[0] == "error":
+            self.notes[_ERROR_PARTS] = None
+            known = "($context.error | {name: .title, code: .type, message: .detail, status})"
         if known is None:
             raise Inexpressible("$WORKFLOW." + ".".join(steps))
         return known + "".join(f".{step}" for step in rest)

@@ -2,21 +2,22 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from swf_temporal.base.strict_json import show_json
 from swf_temporal.languages.serverless_workflow.model.actions import FunctionRef
 from swf_temporal.languages.serverless_workflow.model.definitions import Auth, Function
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import Context
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import Context, Task
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import Inexpressible, braced
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import task_name
 
 _BUILT_IN: Final = ("http", "openapi", "grpc", "asyncapi", "mcp", "a2a")
 _NAME: Final = re.compile(r"[\w.-]+")
-_PLAIN: Final = re.compile(r"(?:rest:)?\s*(?:(?P<method>[A-Za-z]+):)?(?P<uri>https?://.+)")
+_PLAIN: Final = re.compile(r"(?:rest:)?\s*(?:(?P<method>[A-Za-z]+):)?(?P<uri>(?:https?:/)?/.+)")
 _PARAMETER: Final = re.compile(r"\{([A-Za-z_]\w*)\}")
 _HEADER, _QUERY = "HEADER_", "QUERY_"
 _WITHOUT_BODY: Final = ("get", "head", "delete", "options")
-_CHANGING: Final = ("configKey", "failOnStatusCode")
+_CHANGING: Final = ("configKey", "failOnStatusCode", "hideSecrets")
 """The metadata of functions that change the results of calls."""
 _PLACING: Final = ("configuredAs", "longRunning", "local", "priority")
 """The metadata of functions that only the operation of workers depends on."""
@@ -33,59 +34,55 @@ _OAUTH2: Final = {
 SCHEMES: Final = "a secret with the name of a scheme of an OpenAPI document is not used without an authentication"
 
 
-def component(function: Function, context: Context) -> dict[str, Any]:
-    """Return *function* as an entry of `use.functions`. Raises Inexpressible."""
+Arguments: TypeAlias = Mapping[str, Any]
+
+
+def component(function: Function, context: Context, given: Arguments | None = None) -> dict[str, Any]:
+    """Return *function* as an entry of `use.functions`, or as a task that calls it with the arguments *given*.
+
+    Raises Inexpressible.
+    """
     said = f"the function {function.name!r}"
     if function.name in _BUILT_IN:
         raise Inexpressible(f"{said}, whose name is one of 1.0's own functions")
     for key in function.metadata:
-        if key in _CHANGING:
-            raise Inexpressible(f"{said} with {key!r} in its metadata")
-        if key in _PLACING:
+        if key in (*_CHANGING, *_PLACING):
             context.differs(f"{said} has {key!r} in its metadata, which 1.0 does not have", function)
     operation = function.operation
     is_plain = isinstance(operation, str) and (function.type == "http" or operation.startswith("rest:"))
     if is_plain or (isinstance(operation, Mapping) and function.type in ("http", "rest", "openapi", "custom")):
-        return _http(function, context)
-    if function.type == "custom":
-        return _custom(function, context)
+        return _http(function, context, given)
     if function.type in ("rest", "openapi"):
-        return _openapi(function, context)
+        return _openapi(function, context, given)
     if function.type == "rpc":
-        return _grpc(function, context)
-    raise Inexpressible(f"{said} of the type {function.type!r}")
+        return _grpc(function, context, given)
+    if function.type == "asyncapi":
+        return _asyncapi(function, context, given)
+    return _custom(function, context, given)
 
 
-def _custom(function: Function, context: Context) -> dict[str, Any]:
+def _custom(function: Function, context: Context, given: Arguments | None) -> dict[str, Any]:
+    """Return a call of a function of the worker: what 1.0 has no call for becomes one, too."""
     name = function.name if function.operation is None else function.operation
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise Inexpressible(f"the operation {name!r} of the function {function.name!r}")
+    if function.type == "custom" and isinstance(name, str) and _NAME.fullmatch(name):
+        context.report.reshaped(f"{name}:1.0.0@default is the function {name!r} of the worker")
+    else:
+        said = f"the type {function.type!r}" if function.type != "custom" else f"the operation {name!r}"
+        name = task_name(function.name)
+        context.differs(
+            f"1.0 has no counterpart of {said}: {name}:1.0.0@default is called, which the worker has to have", function
+        )
     if function.auth_ref is not None:
-        raise Inexpressible(f"the credentials of the custom function {function.name!r}")
-    context.report.reshaped(f"{name}:1.0.0@default is the function {name!r} of the worker")
-    return {"call": f"{name}:1.0.0@default"}
+        context.differs(f"the credentials of the function {function.name!r} are the worker's business", function)
+    return {"call": f"{name}:1.0.0@default", **({} if given is None else {"with": dict(given)})}
 
 
-def _http(function: Function, context: Context) -> dict[str, Any]:
+def _http(function: Function, context: Context, arguments: Arguments | None) -> dict[str, Any]:
     """Return a call by plain HTTP: its arguments fill the URL, and are the query or the body."""
     operation = function.operation
-    if isinstance(operation, Mapping):
-        written = dict(operation)
-        method, uri = str(written.pop("method", "get")).lower(), written.pop("uri", None)
-    else:
-        found = _PLAIN.fullmatch(operation.strip())
-        written = {}
-        method, uri = (found["method"] or "get").lower() if found else "", found["uri"] if found else None
-    names = _PARAMETER.findall(str(uri))
-    if (
-        not isinstance(uri, str)
-        or not uri.startswith(("http://", "https://"))
-        or "${" in uri
-        or "{" in _PARAMETER.sub("", uri)
-        or written.keys() - {"headers", "query"}
-    ):
-        raise Inexpressible(f"the operation {operation!r} of the function {function.name!r}")
-    given = {key: value for key, value in _parameters(function, context).items() if key not in names}
+    method, uri, written = _request(function, context)
+    names = _PARAMETER.findall(uri)
+    given = {key: value for key, value in _parameters(function, context, arguments).items() if key not in names}
     headers, query = dict(written.get("headers") or {}), dict(written.get("query") or {})
     is_object = isinstance(operation, Mapping)
     rest: dict[str, str] = {}
@@ -106,7 +103,7 @@ def _http(function: Function, context: Context) -> dict[str, Any]:
         query |= rest
     elif rest:
         body = rest
-    policy = _policy(function, context)
+    policy = policy_of(function, context)
     made: dict[str, Any] = {
         "method": method,
         "endpoint": uri if policy is None else {"uri": uri, "authentication": policy},
@@ -117,44 +114,100 @@ def _http(function: Function, context: Context) -> dict[str, Any]:
     return {"call": "http", "with": {key: value for key, value in made.items() if value not in (None, {})}}
 
 
-def _openapi(function: Function, context: Context) -> dict[str, Any]:
+def _request(function: Function, context: Context) -> tuple[str, str, dict[str, Any]]:
+    """Return the method, the URL, and the headers and the query that the operation of *function* has."""
+    operation = function.operation
+    if isinstance(operation, Mapping):
+        written = dict(operation)
+        method, uri = str(written.pop("method", "get")).lower(), written.pop("uri", None)
+    else:
+        found = _PLAIN.fullmatch(str(operation).strip())
+        written = {}
+        method, uri = (found["method"] or "get").lower() if found else "", found["uri"] if found else None
+    if (
+        not isinstance(uri, str)
+        or "${" in uri
+        or "{" in _PARAMETER.sub("", uri)
+        or written.keys() - {"headers", "query"}
+    ):
+        raise Inexpressible(f"the operation {operation!r} of the function {function.name!r}")
+    if not uri.startswith(("http://", "https://")):
+        context.differs(
+            f"the server of the function {function.name!r} is not in the definition: the path of its URL is written",
+            function,
+        )
+    return method, uri, written
+
+
+def _openapi(function: Function, context: Context, given: Arguments | None) -> dict[str, Any]:
     document, operation = _parts(function, 2)
     made: dict[str, Any] = {
         "document": _document(document, function, context),
         "operationId": operation,
     }
-    parameters = _parameters(function, context)
+    parameters = _parameters(function, context, given)
     if parameters:
         made["parameters"] = parameters
-    policy = _policy(function, context)
+    policy = policy_of(function, context)
     if policy is None and context.workflow.secrets:
         context.note([SCHEMES])
     return {"call": "openapi", "with": made if policy is None else {**made, "authentication": policy}}
 
 
-def _grpc(function: Function, context: Context) -> dict[str, Any]:
+def _grpc(function: Function, context: Context, given: Arguments | None) -> dict[str, Any]:
     proto, service, method = _parts(function, 3)
     if "host" not in function.metadata:
-        raise Inexpressible(
-            f"the function {function.name!r}, whose server is not in the definition: 1.0 needs its host there"
+        context.differs(
+            f"1.0 has the server of a gRPC call in the definition: localhost is written for {function.name!r}", function
         )
-    server = {key: function.metadata[key] for key in ("host", "port") if key in function.metadata}
-    policy = _policy(function, context)
+    server = {"host": "localhost"} | {
+        key: function.metadata[key] for key in ("host", "port") if key in function.metadata
+    }
+    policy = policy_of(function, context)
     return {
         "call": "grpc",
         "with": {
             "proto": _document(proto, function, context),
             "service": {"name": service, **server, **({} if policy is None else {"authentication": policy})},
             "method": method,
-            "arguments": _parameters(function, context),
+            "arguments": _parameters(function, context, given),
         },
     }
 
 
-def _parameters(function: Function, context: Context) -> dict[str, str]:
-    """Return the parameters of *function*, by the names of the arguments that it is called with."""
+def _asyncapi(function: Function, context: Context, given: Arguments | None) -> dict[str, Any]:
+    """Return a call that sends a message or, if nothing is given to send or it is said so, receives one."""
+    if isinstance(function.operation, Mapping):
+        named = {key: str(value) for key, value in function.operation.items()}
+        document, action = named.pop("document", ""), named.pop("action", None)
+    else:
+        document, operation = _parts(function, 2)
+        named, action = {"operation": operation}, None
+    parameters = _parameters(function, context, given)
+    receives = action == "receive" or (action is None and ("result" in function.metadata or not parameters))
+    context.differs(
+        f"the document says what {function.name!r} does: a call that {'receives' if receives else 'sends'} a message"
+        " is written, without waiting for a reply",
+        function,
+    )
+    policy = policy_of(function, context)
+    made: dict[str, Any] = {"document": _document(document, function, context), **named}
+    if receives:
+        made["subscription"] = {"consume": {"amount": 1}}
+    else:
+        headers = {"headers": parameters.pop("headers")} if "headers" in parameters else {}
+        made["message"] = {"payload": parameters.pop("payload", parameters), **headers}
+    if policy is not None:
+        made["authentication"] = policy
+    return {"call": "asyncapi", "with": made, **({"output": {"as": ".[0].payload"}} if receives else {})}
+
+
+def _parameters(function: Function, context: Context, given: Arguments | None) -> dict[str, Any]:
+    """Return the arguments *given*, or those of *function* as it is called, by their names."""
+    if given is not None:
+        return dict(given)
     calls = [one.arguments or {} for one, _ in context.nodes.each(FunctionRef) if one.ref_name == function.name]
-    if not all(isinstance(arguments, Mapping) for arguments in calls):
+    if function.type != "custom" and not all(isinstance(arguments, Mapping) for arguments in calls):
         raise Inexpressible(f"arguments of the function {function.name!r} that are not written as an object")
     keys = list(dict.fromkeys(key for arguments in calls for key in arguments))
     if any(arguments.keys() != set(keys) for arguments in calls):
@@ -181,12 +234,82 @@ def _document(uri: str, function: Function, context: Context) -> dict[str, Any]:
     return {"endpoint": {"uri": uri, "authentication": {"use": name}}}
 
 
-def _policy(function: Function, context: Context) -> dict[str, str] | None:
+def policy_of(function: Function, context: Context) -> dict[str, str] | None:
     name = None if function.auth_ref is None else function.auth_ref.invocation
     if name is None:
         return None
     context.used_auths[name] = None
     return {"use": name}
+
+
+def asked(function: Function, ref: FunctionRef, context: Context) -> tuple[Task, str]:
+    """Return the call of *function*, and the path of its result in the answer. Raises Inexpressible."""
+    arguments = {} if ref.arguments is None else ref.arguments
+    if not isinstance(arguments, Mapping) or not isinstance(function.operation, str) or "$SECRETS" in str(arguments):
+        raise Inexpressible(f"the arguments or the operation of the function {function.name!r}")
+    if function.type == "graphql":
+        request, before = _graphql(function, arguments, ref.selection_set, context)
+    else:
+        request, before = _odata(function, arguments, context)
+    policy = policy_of(function, context)
+    if policy is not None:
+        request["endpoint"] = {"uri": request["endpoint"], "authentication": policy}
+    return {"call": "http", "with": request}, before
+
+
+def _graphql(
+    function: Function, arguments: Mapping[str, Any], selection: str | None, context: Context
+) -> tuple[dict[str, Any], str]:
+    endpoint, _, rest = str(function.operation).partition("#")
+    kind, _, name = rest.partition("#")
+    context.differs(
+        f"1.0 has no GraphQL: {function.name!r} is called by HTTP, texts in its arguments are no values of enums, and"
+        " an answer with errors is no error",
+        function,
+    )
+    given = ", ".join(f"{key}: {_literal(value, context)}" for key, value in arguments.items())
+    fields = (selection or "").strip()
+    if fields and not fields.startswith("{"):
+        fields = f"{{ {fields} }}"
+    fields = context.translate.jq(f"_{fields}")[2:-1] if "${" in fields else show_json(fields)[1:-1]
+    text = f"{kind} {{ {name}{f'({given})' if given else ''} {fields} }}".replace("  ", " ")
+    quoted = f'"{text}"'
+    query = braced(quoted) if "\\(" in text else quoted[1:-1].replace('\\"', '"').replace("\\n", "\n")
+    return {"method": "post", "endpoint": endpoint, "body": {"query": query}}, ".data"
+
+
+def _literal(value: Any, context: Context) -> str:
+    """Return *value* as it stands in a query that is a text of jq."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}: {_literal(item, context)}" for key, item in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(_literal(item, context) for item in value) + "]"
+    if isinstance(value, str) and "${" in value:
+        return f"\\({context.translate.jq(value)} | tojson)"
+    return show_json(show_json(value))[1:-1]
+
+
+def _odata(function: Function, arguments: Mapping[str, Any], context: Context) -> tuple[dict[str, Any], str]:
+    service, _, entity = str(function.operation).partition("#")
+    context.differs(f"1.0 has no OData: {function.name!r} is called by HTTP, and only the first page is read", function)
+    uri, key = f"{service}/{entity}", arguments.get("key")
+    options = arguments.get("queryOptions") or {}
+    if not isinstance(options, Mapping) or isinstance(key, Mapping):
+        raise Inexpressible(f"the arguments of the function {function.name!r}")
+    query = {f"${name.removeprefix('$').lower()}": _option(value, context) for name, value in options.items()}
+    if isinstance(key, str) and "${" in key:
+        literal = 'if type == "string" then "\'\\(.)\'" else . end'
+        uri = braced(f'"{uri}(\\({context.translate.jq(key)} | {literal}))"')
+    elif key is not None:
+        uri = f"{uri}({key!r})" if isinstance(key, str) and not key.isdigit() else f"{uri}({key})"
+    made = {"method": "get", "endpoint": uri, **({"query": query} if query else {})}
+    return made, ".value" if key is None else "."
+
+
+def _option(value: Any, context: Context) -> Any:
+    if isinstance(value, list | tuple):
+        return ",".join(map(str, value))
+    return context.translate.template(value) if isinstance(value, str) else str(value)
 
 
 def authentication(auth: Auth, context: Context) -> dict[str, Any]:

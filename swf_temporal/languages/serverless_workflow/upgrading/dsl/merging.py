@@ -6,16 +6,21 @@
 import re
 from typing import Any, Final
 
+from swf_temporal.base.strict_json import show_json
 from swf_temporal.expressions.kinds import ANY
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import Inexpressible, grouped, piped, single
 
-_PLACE: Final = re.compile(r"(?:\.[A-Za-z_]\w*)+")
+_PLACE: Final = re.compile(r"(?:\.(?:[A-Za-z_]\w*|\"[^\"\\\\]*\"|\[\s*\"[^\"\\\\]*\"\s*\]))+")
+_KEY: Final = re.compile(r"\.([A-Za-z_]\w*)|\"([^\"]*)\"")
+_PATH: Final = re.compile(r"(?:\.[A-Za-z_]\w*(?:\[\d+\])*)+")
+"""Keys and indexes."""
 ARRAYS: Final = (
     "what is merged into the data replaces arrays under the same keys, where 0.8 appends to them; data that are no"
     " object cannot be merged into"
 )
 RESPONSE: Final = "a result that is not an object is put under 'response', also if the data are still empty"
 SELECTS: Final = "a filter that selects nothing yields null: in 0.8 it has no effect"
+PLACED: Final = "toStateData with more than keys replaces what is at its place: in 0.8 objects are merged"
 DEEP: Final = "toStateData with several keys replaces what is no object on its path: in 0.8 the action fails"
 
 
@@ -26,11 +31,19 @@ class Merge:
         """*value* is the jq that selects the part, *kinds* what it can yield, *place* the path of `toStateData`."""
         self._value = value
         self._kinds = kinds
+        self._place = place
         self._keys = None if place is None else keys_of(place)
+
+    @property
+    def _is_elsewhere(self) -> bool:
+        """Whether its place is more than keys, such as an element of an array."""
+        return self._place is not None and self._keys is None
 
     @property
     def notes(self) -> list[str]:
         """The differences from merging in 0.8."""
+        if self._is_elsewhere:
+            return [PLACED]
         found = [ARRAYS]
         if self._keys is None and not self._kinds <= {"object"}:
             found.append(RESPONSE)
@@ -40,11 +53,20 @@ class Merge:
 
     def into(self, base: str) -> str:
         """Return the jq that merges the part of `.` into *base*."""
+        if self._is_elsewhere:
+            value = grouped(single(self._value))
+            return f"{value} as $result | {base} | {self._place} = $result"
         return f"{base} * {grouped(self.effect())}"
+
+    def alone(self) -> str:
+        """Return the jq of the part, which is not merged."""
+        return single(self._value)
 
     def effect(self) -> str:
         """Return the jq of an object to merge."""
         value = self._value
+        if self._is_elsewhere:
+            raise Inexpressible(f"toStateData {self._place!r}, which is more than keys, of what is done beside others")
         if self._keys is None:
             if self._kinds <= {"object"}:
                 return grouped(single(value))
@@ -56,31 +78,35 @@ class Merge:
         return _nested(self._keys, grouped(single(value)))
 
 
-def keys_of(place: str) -> list[str]:
-    """Return the keys on the path *place*; none for the whole. Raises Inexpressible for anything else."""
+def _selected(before: str, jq: str) -> str:
+    """Return *jq* of what is at the path *before*: as one path if it begins as one."""
+    is_path = _PATH.fullmatch(jq.strip()) is not None and _PATH.fullmatch(before) is not None
+    return f"{before}{jq.strip()}" if is_path else piped(before, jq)
+
+
+def keys_of(place: str) -> list[str] | None:
+    """Return the keys on the path *place*, an empty list for the whole; None if it is more than keys."""
     text = place.strip()
     if text in ("", "."):
         return []
     if not _PLACE.fullmatch(text):
-        raise Inexpressible(f"toStateData {text!r}, which is more than keys")
-    return text[1:].split(".")
+        return None
+    return [found[1] or found[2] for found in _KEY.finditer(text)]
 
 
 def _nested(keys: list[str], value: str) -> str:
     for key in reversed(keys):
-        value = f"{{{key}: {value}}}"
+        value = f"{{{key if key.isidentifier() else show_json(key)}: {value}}}"
     return value
 
 
 def merge_of(filter_: Any, results: Any, translate: Any, before: str = ".") -> Merge:
     """Return the merge that a filter with `toStateData` asks for; *results* is what it selects of `.`."""
     kinds = ANY if results is None else translate.kinds(results)
-    value = before if results is None else piped(before, translate.jq(results))
+    value = before if results is None else _selected(before, translate.jq(results))
     place = None if filter_ is None else filter_.to_state_data
     place = None if place is None else translate.jq(place)
     keys = None if place is None else keys_of(place)
     if keys == []:
-        if not kinds <= {"object"}:
-            raise Inexpressible("toStateData '.' with a result that may be no object")
         place = None
     return Merge(value, kinds, place)

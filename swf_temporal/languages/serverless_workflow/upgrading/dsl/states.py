@@ -5,7 +5,6 @@ The work of a state is one task or several. They become one task with the name o
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from swf_temporal.base.data import JSON
@@ -13,7 +12,6 @@ from swf_temporal.base.strict_json import show_json
 from swf_temporal.languages.serverless_workflow.model.states import (
     Branch,
     CallbackState,
-    End,
     EventState,
     ForeachState,
     InjectState,
@@ -21,17 +19,30 @@ from swf_temporal.languages.serverless_workflow.model.states import (
     OperationState,
     ParallelState,
     SleepState,
+    State,
     StateBase,
     SwitchState,
-    Transition,
-    WithTransition,
 )
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.actions import WHOLE, as_list, effect, sequence
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.actions import (
+    COLLECTED,
+    WHOLE,
+    as_list,
+    effect,
+    has_result,
+    sequence,
+    yielding,
+)
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import ERRORS, Context, Step, Task, duration
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.errors import GIVEN, caught
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.errors import (
+    GIVEN,
+    codes_of,
+    condition_of,
+    filter_of,
+    names_timeout,
+    unmatched,
+)
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.events import (
     are_alike,
-    emits,
     listen_to,
     merge_of_event,
     merged_output,
@@ -40,16 +51,15 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import
     Inexpressible,
     braced,
     check_variable,
+    grouped,
     piped,
-    single,
     uses_root,
 )
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.merging import ARRAYS, SELECTS, Merge, keys_of
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.merging import ARRAYS, SELECTS, Merge
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import TaskNames
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.undoing import noted
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.ways import END, EXIT, Block, Way, Ways, Written, linked
 
-Way = str
-"""Where a task leads: the name of a task, or `end`."""
-END: Final = "end"
 _WAYS: Final = {"transition", "end"}
 IN_TURN: Final = "iterations run one after the other: 1.0 cannot run them side by side"
 SEEN: Final = "an iteration sees what those before it merged into the data"
@@ -58,29 +68,13 @@ ORDER: Final = "the data of several events are merged in the order in which the 
 FIRST: Final = "a fork that competes ends with the first branch that succeeds, and fails only if all fail"
 
 
-@dataclass(slots=True)
-class Block:
-    """Tasks that follow one another, and where the last of them leads; None if that says itself where."""
-
-    steps: list[Step]
-    way: Way | None = None
-
-
-@dataclass(slots=True)
-class Written:
-    """The tasks that a state has become: its own tasks first, then those that lead away from it."""
-
-    blocks: list[Block] = field(default_factory=list)
-
-
 class States:
     """Writes the states of one definition."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
         self._translate = context.translate
-        self._names = {one.name: context.names.free(one.name) for one in context.workflow.states}
-        self._ids = {one.id: one.name for one in context.workflow.states if one.id is not None}
+        self.ways: Final = Ways(context, self.chain)
         self._reads_errors = "$WORKFLOW.error" in context.workflow.source.text
         self._work: Mapping[type[StateBase], Callable[[Any], list[Step]]] = {
             InjectState: self._inject,
@@ -92,9 +86,23 @@ class States:
             ParallelState: self._parallel,
         }
 
-    def name_of(self, state: str) -> str:
-        """Return the name of the task that the *state*, given by its name or its id, has become."""
-        return self._names[self._ids.get(state, state) if state not in self._names else state]
+    def blocks(self, state: State, *, is_begun: bool = False) -> list[Block]:
+        """Return the tasks of *state*: one that raises an error if it cannot be expressed."""
+        try:
+            return self.written(state, is_begun=is_begun).blocks
+        except Inexpressible as error:
+            message = f"the {state.type} state {state.name!r}: {error}"
+            self._context.refused(message, state)
+            raised = {"type": f"{ERRORS}configuration", "status": 501, "title": f"Not in 1.0: {message}"}
+            return [Block([(self.ways.name_of(state.name), {"raise": {"error": raised}})])]
+
+    def chain(self, first: str, end: Way = END) -> list[Step]:
+        """Return the tasks of the states that are run from *first* on, which are no part of the other control flow."""
+        before = self.ways.end, self._context.inner
+        self.ways.end = end
+        blocks = [block for state in self.ways.undoing.chain(first) for block in self.blocks(state)]
+        self.ways.end, self._context.inner = before
+        return linked(blocks, end)
 
     def written(self, state: StateBase, *, is_begun: bool = False) -> Written:
         """Return the tasks of *state*; the events of one that *is_begun* have started the instance.
@@ -102,50 +110,32 @@ class States:
         Raises Inexpressible.
         """
         self._context.inner = TaskNames()
-        if state.compensated_by is not None or state.used_for_compensation:
-            raise Inexpressible("compensation, which 1.0 does not have")
         if isinstance(state, SwitchState):
             return self._switch(state)
         steps = (
             self._actions_of(state) if is_begun and isinstance(state, EventState) else self._work[type(state)](state)
         )
-        made = Written([Block([(self.name_of(state.name), {})])])
+        name = self.ways.name_of(state.name)
+        made = Written([Block([(name, {})], self.ways.of(state))])
         block = made.blocks[0]
         task = self._whole(state, steps)
-        way, given = self._way(state)
-        block.way = way
-        produced = () if given is None else given.produce_events
         if state.on_errors:
-            task = self._handled(state, task, emits(produced, self._context, self._context.inner), made)
+            leaving = self.ways.leaving(state, state, self._context.inner)
+            task = self._handled(state, self._noted(state, task), leaving, made)
         else:
-            block.steps += emits(produced, self._context, self._context.names)
+            task = self._noted(state, task)
+            block.steps += self.ways.leaving(state, state, self._context.names)
+        block.steps += self.ways.continuing(state)
         if state.metadata:
             task["metadata"] = _plain(state.metadata)
-        block.steps[0] = (self.name_of(state.name), task)
+        block.steps[0] = (name, task)
         return made
 
-    # Ways out
-
-    def _way(self, holder: WithTransition) -> tuple[Way, Transition | End | None]:
-        given: Transition | End | None = holder.transition if holder.transition is not None else holder.end
-        if given is None:
-            return END, None
-        if given.compensate:
-            raise Inexpressible("compensation, which 1.0 does not have")
-        if isinstance(given, End):
-            if given.continue_as is not None:
-                raise Inexpressible("continueAs, which 1.0 does not have")
-            return END, given
-        return self.name_of(given.next_state), given
-
-    def _directly(self, holder: WithTransition, made: Written) -> Way:
-        """Return where *holder* leads; tasks for what is produced on the way are put into *made*."""
-        way, given = self._way(holder)
-        if given is None or not given.produce_events:
-            return way
-        steps = emits(given.produce_events, self._context, self._context.names)
-        made.blocks.append(Block(steps, way))
-        return steps[0][0]
+    def _noted(self, state: StateBase, task: Task) -> Task:
+        """Return *task* as the last of *state*: it notes that this is complete, if that is to be undone."""
+        if state.compensated_by is None or not self.ways.undoing.is_noted:
+            return task
+        return {**task, "export": noted(state.name)}
 
     # Filters, timeouts and errors
 
@@ -185,37 +175,50 @@ class States:
     def _in_time(self, state: StateBase, task: Task) -> Task:
         times = self._context.timeouts(state.timeouts)
         if times.single_state_exec_timeout is not None:
-            raise Inexpressible("a stateExecTimeout with single and total")
+            self._context.differs(f"1.0 has one timeout of a task: of {state.name!r} it is the total", state)
         if times.state_exec_timeout is None or "set" in task:
             return task
         if "timeout" in task:
-            raise Inexpressible("a timeout of a state beside that of its only action")
+            task = {"do": as_list([(self._context.inner.free(f"try {state.name}"), task)])}
         return {**task, "timeout": {"after": duration(times.state_exec_timeout, self._translate)}}
 
     def _handled(self, state: StateBase, task: Task, emitting: list[Step], made: Written) -> Task:
         """Return *task*, and what emits events, in a try task that leads where the entry of `onErrors` does."""
+        name = self._context.inner.free(f"try {state.name}")
+        # What a filter has selected is not the data of a task that merges into those before it.
+        is_apart = "input" in task and ("set" in task or _mentions_raw(task))
+        taken = None if is_apart else task.pop("input", None)
+        if is_apart or emitting or not task.keys().isdisjoint(("do", "for", "fork", "try")):
+            self._context.note([GIVEN])
+        tried = task["do"] if task.keys() == {"do"} else as_list([(name, task)])
+        catch = self._catch(state, made)
+        return {**({} if taken is None else {"input": taken}), "try": [*tried, *as_list(emitting)], "catch": catch}
+
+    def _catch(self, state: StateBase, made: Written) -> dict[str, Any]:
+        """Return what catches the errors that *state* handles; several ways out of it become a switch in *made*."""
         entry, *others = state.on_errors
         # Compared as written: models also differ by their places in the text.
-        if any(one.model_dump(include=_WAYS) != entry.model_dump(include=_WAYS) for one in others):
-            raise Inexpressible("entries of onErrors that lead to different states: a try task has one catch")
-        if (
-            isinstance(state, EventState | CallbackState | SwitchState)
-            and self._context.timeouts(state.timeouts).event_timeout
-        ):
-            raise Inexpressible("onErrors of a state with an eventTimeout")
-        name = self._context.inner.free(f"try {state.name}")
-        taken = task.pop("input", None)
-        if taken is not None and ("set" in task or _mentions_raw(task)):
-            raise Inexpressible("onErrors of a state with an input filter")
-        if emitting or not task.keys().isdisjoint(("do", "for", "fork", "try")):
-            self._context.note([GIVEN])
-        catch = caught(state.on_errors, self._context)
-        if self._reads_errors:
-            keep = {"set": braced("."), "export": {"as": "{error: $error}"}}
+        leads_apart = any(one.model_dump(include=_WAYS) != entry.model_dump(include=_WAYS) for one in others)
+        catch = filter_of(codes_of(state.on_errors, self._context))
+        if self._reads_errors or leads_apart:
+            kept = "$context + {error: $error}" if self.ways.undoing.is_noted else "{error: $error}"
+            keep = {"set": braced("."), "export": {"as": kept}}
             catch["do"] = as_list([(self._context.inner.free("keep the error"), keep)])
-        catch["then"] = self._directly(entry, made)
-        tried = task["do"] if task.keys() == {"do"} else as_list([(name, task)])
-        return {**({} if taken is None else {"input": taken}), "try": [*tried, *as_list(emitting)], "catch": catch}
+        if not leads_apart:
+            return {**catch, "then": self.ways.directly(state, entry, made)}
+        way = self._context.names.free(f"errors of {state.name}")
+        cases: list[dict[str, Any]] = []
+        made.blocks.append(Block([(way, {"switch": cases})]))
+        labels: set[str] = set()
+        for one in state.on_errors:
+            leads = {"then": self.ways.directly(state, one, made)}
+            codes = codes_of((one,), self._context)
+            if one is not state.on_errors[-1] and "" not in codes:
+                leads = {"when": condition_of(codes, "$context.error"), **leads}
+            cases.append({_free(one.error_refs[0].replace("*", "any other"), labels): leads})
+            if "" in codes:
+                break
+        return {**catch, "then": way}
 
     # States
 
@@ -255,45 +258,104 @@ class States:
         steps = sequence((state.action,), times.action_exec_timeout, self._context)
         listen = listen_to([state.event_ref], self._context)
         listen = merged_output(listen, merge_of_event(state.event_data_filter, self._context), self._context)
-        return [*steps, self._late(state.event_ref, listen, times.event_timeout, is_last=True)]
+        return [*steps, self._late(state, state.event_ref, listen, is_last=True)]
 
-    def _late(self, name: str, listen: Task, timeout: str | None, *, is_last: bool) -> Step:
+    def _late(self, state: StateBase, name: str, listen: Task, *, is_last: bool) -> Step:
         """Return *listen* as a step that continues if no event comes in time, and leaves the list if others follow."""
         found = self._context.inner.free(name)
+        timeout = self._context.timeouts(state.timeouts).event_timeout
         if timeout is None:
             return found, listen
         if "all" in listen["listen"]["to"]:
             self._context.note([LOST])
         inner = {**listen, "timeout": {"after": duration(timeout, self._translate)}}
+        if names_timeout(state.on_errors, self._context):
+            return found, inner
         catch: dict[str, Any] = {"errors": {"with": {"type": f"{ERRORS}timeout"}}}
         if not is_last:
             catch["then"] = "exit"
         return self._context.inner.free(f"try {name}"), {"try": [{found: inner}], "catch": catch}
 
     def _event(self, state: EventState) -> list[Step]:
-        times = self._context.timeouts(state.timeouts)
-        refs = [ref for entry in state.on_events for ref in entry.event_refs]
-        several = len(set(refs)) > 1
-        acting = [entry for entry in state.on_events if entry.actions]
-        filters = [entry.event_data_filter for entry in state.on_events]
-        alike = are_alike(filters)
-        if len(state.on_events) > 1 and (not alike or (acting and state.exclusive)):
-            raise Inexpressible("several entries of onEvents with their own filters or actions")
-        listen = listen_to(list(dict.fromkeys(refs)), self._context, needs_all=not state.exclusive)
-        if several and not state.exclusive:
-            self._context.note([ORDER])
-            merge = merge_of_event(filters[0], self._context, ".")
-            folded = "$input"
-            if merge is not None:
-                self._context.note(merge.notes)
-                folded = f"reduce (.[] | {merge.effect()}) as $event ($input; . * $event)"
-            listen = {**listen, "output": {"as": folded}}
+        refs = list(dict.fromkeys(ref for entry in state.on_events for ref in entry.event_refs))
+        if self.is_by_entry(state):
+            listen, path = self._listened(state, refs)
+            listen["output"] = {"as": "{data: $input, event: .[0]}"}
+            return [self._late(state, "wait", listen, is_last=False), *self._entries(state, path)]
+        listen = listen_to(refs, self._context, needs_all=not state.exclusive)
+        if len(refs) > 1 and not state.exclusive:
+            data: str | None = None
+            if not are_alike([entry.event_data_filter for entry in state.on_events]):
+                listen, data = self._listened(state, refs)
+            listen = {**listen, "output": {"as": self.merged_events(state, "$input", data)}}
         else:
-            listen = merged_output(listen, merge_of_event(filters[0], self._context), self._context)
+            merge = merge_of_event(state.on_events[0].event_data_filter, self._context)
+            listen = merged_output(listen, merge, self._context)
         actions = self._actions_of(state)
-        return [self._late(refs[0], listen, times.event_timeout, is_last=not actions), *actions]
+        return [self._late(state, refs[0], listen, is_last=not actions), *actions]
+
+    def is_by_entry(self, state: EventState) -> bool:
+        """Return whether one of several entries of *state*, each with something of its own, takes the event."""
+        entries = state.on_events
+        if not state.exclusive or len(entries) == 1:
+            return False
+        return any(one.actions for one in entries) or not are_alike([one.event_data_filter for one in entries])
+
+    def _listened(self, state: EventState, refs: list[str]) -> tuple[Task, str]:
+        """Return a listen task that reads events with their attributes, and the path of what 0.8 takes of one."""
+        listen = listen_to(refs, self._context, needs_all=not state.exclusive)
+        path = "" if "read" in listen["listen"] else ".data"
+        listen["listen"]["read"] = "envelope"
+        return listen, path
+
+    def merged_events(self, state: EventState, base: str, data: str | None) -> str:
+        """Return the jq that merges all events of *state* into *base*; with *data*, each by the filter of its entry."""
+        if data is None:
+            self._context.note([ORDER])
+            merge = merge_of_event(state.on_events[0].event_data_filter, self._context, ".")
+            if merge is None:
+                return base
+            self._context.note(merge.notes)
+            return f"reduce (.[] | {merge.effect()}) as $event ({base}; . * $event)"
+        for entry in state.on_events:
+            for ref in entry.event_refs:
+                of = f"(.[] | select({self._is_event('', ref, state)}) | .{data.removeprefix('.')})"
+                merge = merge_of_event(entry.event_data_filter, self._context, of)
+                if merge is not None:
+                    self._context.note(merge.notes)
+                    base = merge.into(base)
+        return base
+
+    def _is_event(self, path: str, ref: str, state: EventState) -> str:
+        """Return the condition that the event at *path* is *ref*, among the events of *state*."""
+        events = [self._context.events[one] for entry in state.on_events for one in entry.event_refs]
+        event = self._context.events[ref]
+        others = [one.type for one in events if one.name != ref]
+        key = "source" if not event.type or event.type in others else "type"
+        return f"{path}.{key} == {show_json(getattr(event, key))}"
+
+    def _entries(self, state: EventState, data: str) -> list[Step]:
+        """Return a switch to the entry that an event belongs to, and the tasks of the entries."""
+        timeout = self._context.timeouts(state.timeouts).action_exec_timeout
+        cases: list[dict[str, Any]] = []
+        steps: list[Step] = [(self._context.inner.free("which event"), {"switch": cases})]
+        for entry in state.on_events:
+            name = self._context.inner.free(f"on {entry.event_refs[0]}")
+            when = " or ".join(self._is_event(".event", ref, state) for ref in entry.event_refs)
+            cases.append({entry.event_refs[0]: {"when": when, "then": name}})
+            merge = merge_of_event(entry.event_data_filter, self._context, f".event{data}")
+            self._context.note([] if merge is None else merge.notes)
+            merged = ".data" if merge is None else merge.into(".data")
+            actions = self._entry(entry, timeout)
+            task: Task = {"input": {"from": merged}, "do": as_list(actions)} if actions else {"set": braced(merged)}
+            steps.append((name, {**task, "then": EXIT}))
+        del steps[-1][1]["then"]
+        return steps
 
     def _actions_of(self, state: EventState) -> list[Step]:
+        """Return the tasks of *state* once its events are there, and started the instance."""
+        if self.is_by_entry(state):
+            return self._entries(state, ".data")
         timeout = self._context.timeouts(state.timeouts).action_exec_timeout
         return [step for entry in state.on_events for step in self._entry(entry, timeout)]
 
@@ -306,9 +368,10 @@ class States:
     def _parallel(self, state: ParallelState) -> list[Step]:
         need = state.num_completed
         count = len(state.branches)
-        is_all = state.completion_type == "allOf" or str(need) == str(count)
-        if not is_all and str(need) != "1":
-            raise Inexpressible(f"{need} of {count} branches: a fork waits for all, or for one")
+        is_all = state.completion_type == "allOf" or str(need) != "1"
+        if is_all and need is not None and str(need) != str(count):
+            message = f"1.0 waits for all branches, or for one: {state.name!r} waits for all, and not for {need}"
+            self._context.differs(message, state)
         branches = [self._branch(state, branch) for branch in state.branches]
         task = self._beside(branches)
         if not is_all:
@@ -343,7 +406,7 @@ class States:
         if state.output_collection is not None:
             # Without elements there is an empty array.
             key, step = self._collecting(state, state.output_collection, timeout)
-            return [(state.name, {**loop, "do": as_list([step]), "output": {"as": f".{key} //= []"}})]
+            return [(state.name, {**loop, "do": as_list([step]), "output": {"as": f"{key} //= []"}})]
         steps = sequence(state.actions, timeout, context)
         if any(self._uses_item(task, item) for _, task in steps):
             steps = [self._with_element(steps, item)]
@@ -361,31 +424,33 @@ class States:
         return inner, {**given, "do": as_list(steps), "output": {"as": f"del(.{item})"}}
 
     def _collecting(self, state: ForeachState, collection: str, timeout: str | None) -> tuple[str, Step]:
-        """Return the key of the *collection*, and the step that adds the result of an iteration to it."""
-        context, item = self._context, state.iteration_param
-        if len(state.actions) != 1:
-            raise Inexpressible("an outputCollection of iterations with several actions")
-        (action,) = state.actions
-        name, task = effect(action, timeout, context)
-        uses_item = self._uses_item(task, item)
-        if "input" in task or "do" in task or ("try" in task and uses_item):
-            raise Inexpressible("an outputCollection of actions with more than a call")
-        base = "$task.input" if uses_item else "$input"
-        keys = keys_of(self._translate.jq(collection))
-        filter_ = action.action_data_filter
-        results = None if filter_ is None else filter_.results
-        if len(keys) != 1 or (filter_ is not None and not filter_.use_results):
-            raise Inexpressible("an outputCollection that is not a key, or without results")
-        value = "." if results is None else single(self._translate.jq(results))
-        output = {"as": f"{base} + {{{keys[0]}: ({base}.{keys[0]} + [{value}])}}"}
-        if "try" in task:
-            ((inner, called),) = task["try"][0].items()
-            task = {**task, "try": [{inner: {**called, "output": output}}]}
+        """Return the path of the *collection*, and the step that adds the result of an iteration to it."""
+        place = self._translate.jq(collection).strip()
+        item, actions = state.iteration_param, state.actions
+        acting = [index for index, action in enumerate(actions) if has_result(action)]
+        if not acting:
+            steps, value = sequence(actions, timeout, self._context), "null"
         else:
-            task = {**task, "output": output}
+            at = acting[-1]
+            is_named = actions[at].condition is not None or at + 1 < len(actions)
+            steps = sequence(actions[:at], timeout, self._context)
+            steps += yielding(actions[at], timeout, self._context, is_named=is_named)
+            steps += sequence(actions[at + 1 :], timeout, self._context)
+            value = f".{COLLECTED}" if is_named else "."
+        uses_item = any(self._uses_item(task, item) for _, task in steps)
+        name, task = steps[0]
+        if len(steps) > 1 or not task.keys().isdisjoint(("input", "do", "try", "if", "timeout")) or not acting:
+            name, task = self._context.inner.free("iteration"), {"do": as_list(steps)}
+        else:
+            value = task["output"]["as"]
+        base = "$task.input" if uses_item else "$input"
+        added = f"{base} + {{{place[1:]}: ({base}{place} + [{value}])}}"
+        if not place[1:].isidentifier():
+            added = f"{grouped(value)} as $result | {base} | {place} += [$result]"
+        task = {**task, "output": {"as": added}}
         if uses_item:
             task = {"input": {"from": f". + {{{item}: ${item}}}"}, **task}
-        return keys[0], (name, task)
+        return place, (name, _ordered(task))
 
     def _uses_item(self, task: Task, item: str) -> bool:
         """Return whether *task* may use the element as a part of the data, and not as a variable."""
@@ -399,7 +464,9 @@ class States:
             return "${" in str(task["wait"])
         if "emit" in task or "listen" in task:
             return True
-        given = [task.get("with"), task.get("set"), task.get("run", {}).get("workflow", {}).get("input")]
+        if "run" in task and "input" not in task:
+            return True
+        given = [task.get("with"), task.get("set")]
         texts = [text for one in given for text in self._translate.texts_in(one)]
         return any(
             uses_root(text, item) for text in (*texts, task.get("if", ""), task.get("input", {}).get("from", ""))
@@ -408,16 +475,17 @@ class States:
     # Switches
 
     def _switch(self, state: SwitchState) -> Written:
-        if state.on_errors:
-            raise Inexpressible("onErrors of a switch")
+        if [one for one in state.on_errors if not names_timeout((one,), self._context)]:
+            message = f"1.0 cannot leave a try task by a switch in it: onErrors of {state.name!r} are left out"
+            self._context.differs(message, state.on_errors[0])
         if state.event_conditions:
             return self._by_events(state)
-        name = self.name_of(state.name)
+        name = self.ways.name_of(state.name)
         made = Written([Block([(name, {})])])
         cases: list[dict[str, Any]] = []
         taken = {"otherwise"}
         for condition in state.data_conditions:
-            way = self._directly(condition, made)
+            way = self.ways.directly(state, condition, made)
             label = _free(condition.name or way, taken)
             cases.append({label: {"when": self._translate.condition(condition.condition), "then": way}})
         cases.append({"otherwise": {"then": self._default(state, made)}})
@@ -429,13 +497,17 @@ class States:
             task["output"] = {"as": left}
         if state.metadata:
             task["metadata"] = _plain(state.metadata)
-        made.blocks[0].steps[0] = (name, task)
+        made.blocks[0].steps[0] = (name, self._noted(state, task))
         return made
 
     def _default(self, state: SwitchState, made: Written) -> Way:
         """Return where the default of *state* leads: to an error if it has none."""
         if state.default_condition is not None:
-            return self._directly(state.default_condition, made)
+            return self.ways.directly(state, state.default_condition, made)
+        codes = {"", unmatched(self._context)}
+        handler = next((one for one in state.on_errors if codes & {*codes_of((one,), self._context)}), None)
+        if handler is not None and not state.event_conditions:
+            return self.ways.directly(state, handler, made)
         way = self._context.names.free(f"no condition of {state.name} holds")
         error = {
             "type": f"{ERRORS}runtime",
@@ -450,8 +522,6 @@ class States:
         """Return a task that waits for one of the events, and one that goes where this leads."""
         context, conditions = self._context, state.event_conditions
         filters = [one.event_data_filter for one in conditions]
-        if not are_alike(filters):
-            raise Inexpressible("conditions by events with different filters")
         refs = list(dict.fromkeys(one.event_ref for one in conditions))
         listen = listen_to(refs, context)
         taken, left = self._filters(state)
@@ -464,30 +534,47 @@ class States:
         made = Written([Block([])])
         if is_single:
             listen["output"] = {"as": merged}
-            made.blocks[0].way = self._directly(conditions[0], made)
+            made.blocks[0].way = self.ways.directly(state, conditions[0], made)
         else:
             listen["listen"]["read"] = "envelope"
             listen["output"] = {"as": "{data: $input, event: .[0]}"}
-        task = self._in_time(state, listen)
-        time = context.timeouts(state.timeouts).event_timeout
-        if time is not None:
-            if "timeout" in task or left is not None:
-                raise Inexpressible("an eventTimeout beside a stateExecTimeout or an output filter")
-            late = {**task, "timeout": {"after": duration(time, self._translate)}}
-            catch = {"errors": {"with": {"type": f"{ERRORS}timeout"}}, "then": self._default(state, made)}
-            task = {"try": as_list([(context.inner.free("wait"), late)]), "catch": catch}
+        if context.timeouts(state.timeouts).event_timeout is not None:
+            task = self._in_time(state, self._late_switch(state, listen, left, made))
+        else:
+            task = self._in_time(state, listen)
         if taken is not None:
             task = {"input": {"from": taken}, **task}
         if state.metadata:
             task["metadata"] = _plain(state.metadata)
-        made.blocks[0].steps.append((self.name_of(state.name), task))
+        made.blocks[0].steps.append((self.ways.name_of(state.name), task))
         if not is_single:
-            which = {"switch": self._event_cases(state, made), "output": {"as": merged}}
+            which: Task = {"switch": []}
+            if are_alike(filters):
+                which["output"] = {"as": merged}
             made.blocks[0].steps.append((context.names.free(f"which event of {state.name}"), which))
+            which["switch"] = self._event_cases(state, made, None if are_alike(filters) else (of, left))
         return made
 
-    def _event_cases(self, state: SwitchState, made: Written) -> list[dict[str, Any]]:
-        """Return the cases that tell the events of *state* apart, by their types or, where these are equal, sources."""
+    def _late_switch(self, state: SwitchState, listen: Task, left: str | None, made: Written) -> Task:
+        """Return *listen* as a task that leads to the default of *state* if no event comes in time."""
+        context = self._context
+        timeout = context.timeouts(state.timeouts).event_timeout
+        assert timeout is not None  # noqa: S101 - it is only asked for with one
+        late = {**listen, "timeout": {"after": duration(timeout, self._translate)}}
+        catch: dict[str, Any] = {"errors": {"with": {"type": f"{ERRORS}timeout"}}}
+        handler = next((one for one in state.on_errors if names_timeout((one,), context)), None)
+        if left is not None and handler is None:
+            catch["do"] = as_list([(context.inner.free("filter"), {"set": braced(left)})])
+        catch["then"] = self._default(state, made) if handler is None else self.ways.directly(state, handler, made)
+        return {"try": as_list([(context.inner.free("wait"), late)]), "catch": catch}
+
+    def _event_cases(
+        self, state: SwitchState, made: Written, taking: tuple[str, str | None] | None
+    ) -> list[dict[str, Any]]:
+        """Return the cases that tell the events of *state* apart, by their types or, where these are equal, sources.
+
+        If each event is merged by a filter of its own, *taking* has its path and the output filter.
+        """
         events = [self._context.events[one.event_ref] for one in state.event_conditions]
         types = [event.type for event in events]
         cases: list[dict[str, Any]] = []
@@ -500,7 +587,16 @@ class States:
                 raise Inexpressible("conditions by events that have the same type and source")
             tests.add(when)
             label = _free(condition.name or condition.event_ref, labels)
-            cases.append({label: {"when": when, "then": self._directly(condition, made)}})
+            way = ""
+            if taking is not None:
+                merge = merge_of_event(condition.event_data_filter, self._context, taking[0])
+                self._context.note([] if merge is None else merge.notes)
+                merged = piped(".data" if merge is None else merge.into(".data"), taking[1] or ".")
+                way = self._context.names.free(f"take {condition.event_ref}")
+                block = Block([(way, {"set": braced(merged)})])
+                made.blocks.append(block)
+                block.way = self.ways.directly(state, condition, made)
+            cases.append({label: {"when": when, "then": way or self.ways.directly(state, condition, made)}})
         return cases
 
 
@@ -521,7 +617,7 @@ def _array(collection: str) -> str:
 def _ordered(task: Task) -> Task:
     """Return *task* with the keys in the order in which people write them."""
     order = ("if", "input")
-    ends = ("output", "timeout", "metadata")
+    ends = ("output", "export", "timeout", "metadata")
     middle = [key for key in task if key not in (*order, *ends)]
     return {key: task[key] for key in (*order, *middle, *ends) if key in task}
 

@@ -1,6 +1,5 @@
 """Rewriting a definition of 0.8 as a definition of DSL 1.0, as a new text."""
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -12,13 +11,15 @@ from swf_temporal.languages.serverless_workflow.model.definitions import Schedul
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.states import EventState, State, WithTransition
 from swf_temporal.languages.serverless_workflow.model.workflow import DataSchema, Workflow
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.actions import as_list
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import ERRORS, Context, Step, duration
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.errors import policy_of
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.events import are_alike, listen_to, merge_of_event
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import Inexpressible
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.functions import authentication, component
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import document_name, semantic_version
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.states import END, ORDER, Block, States, Written
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.states import States
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.ways import Block, linked, reached
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.writing import comments_of, marked, yaml_of
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.text.located import Object, plain
@@ -30,6 +31,11 @@ STARTED: Final = (
     "the input of an instance is the events that have started it: one that is started otherwise, such as a"
     " sub-workflow, does not wait for events"
 )
+RUN_BEFORE: Final = (
+    "a timeout of all tasks, and a catch, are written for runBefore: {state!r} begins with the input of the workflow"
+)
+INTERRUPT: Final = "1.0 has no timeout without interrupt: it ends the task that runs"
+KEPT: Final = "1.0 has no keepActive: an instance completes at its end"
 DSL: Final = "1.0.3"
 """The version of the language that is written."""
 DEFAULT_NAMESPACE: Final = "default"
@@ -95,36 +101,38 @@ class _Definition:
             ("authentications", self.workflow.auth),
         ):
             found |= {one.where.position.line: (kind, one.name) for one in parts}
-        return found | {one.where.position.line: ("do", self.states.name_of(one.name)) for one in self.workflow.states}
+        return found | {
+            one.where.position.line: ("do", self.states.ways.name_of(one.name)) for one in self.workflow.states
+        }
 
     def _check(self) -> None:
         """Report what concerns the whole definition and cannot be expressed."""
         workflow = self.workflow
         refused = {
             f"expressionLang {workflow.expression_lang}": workflow.expression_lang != "jq",
-            "keepActive": workflow.keep_active,
             f"{', '.join(workflow.externals)} in another document: put them into the definition": workflow.externals,
-            "extensions": workflow.extensions,
-            "a version that is an expression": "${" in f"{workflow.version}{workflow.name}",
         }
+        if workflow.extensions:
+            self.context.differs("1.0 has other extensions: they are left out", workflow)
+        undoes_cancelled = str(workflow.metadata.get("compensateOnCancel", "false")).lower() == "true"
+        if undoes_cancelled and self.states.ways.undoing.compensable:
+            self.context.differs("1.0 does nothing after cancellation: compensateOnCancel has no effect", workflow)
+        if workflow.keep_active:
+            self.context.differs(KEPT, workflow)
         for message, is_so in refused.items():
             if is_so:
-                self._refuse(message, workflow)
+                self.context.refused(message, workflow)
 
     def _check_timeouts(self) -> None:
         """Report what 0.8 evaluates when a run begins, and 1.0 where it is used."""
         if "${" in str(self.workflow.timeouts) or "${" in str(self.workflow.retries):
             self.report.differs("timeouts and retries that are expressions are evaluated where they are used")
 
-    def _refuse(self, message: str, node: Node) -> None:
-        self.report.place(node, node.where.position.line)
-        self.report.inexpressible(message, node)
-
     def _part(self, what: str, node: Node, write: Any) -> Any:
         try:
             return write()
         except Inexpressible as error:
-            self._refuse(f"{what}: {error}", node)
+            self.context.refused(f"{what}: {error}", node)
             return None
 
     # The document
@@ -148,22 +156,26 @@ class _Definition:
         return {key: value for key, value in made.items() if value is not None}
 
     def _input(self) -> dict[str, Any]:
-        schema = self._part(
-            "dataInputSchema", self.workflow, lambda: self._schema(self.workflow.data_input_schema, "input")
-        )
+        given = self.workflow.data_input_schema
+        if given is not None and self._from is not None:
+            self.context.differs("dataInputSchema is left out: 0.8 does not check the events that start it", given)
+            given = None
+        schema = self._part("dataInputSchema", self.workflow, lambda: self._schema(given, "input"))
         return {**(schema or {}), **({} if self._from is None else {"from": self._from})}
 
     def _schema(self, given: DataSchema | None, what: str) -> dict[str, Any] | None:
         if given is None:
             return None
         if not given.fail_on_validation_errors:
-            raise Inexpressible("failOnValidationErrors: false")
+            self.context.differs(f"1.0 has no failOnValidationErrors: the schema of the {what} is left out", given)
+            return None
         if not isinstance(given.schema_, Mapping):
             raise Inexpressible(f"the schema of the {what} in another document")
         return {"schema": {"document": plain(given.schema_)}}
 
     def _use(self) -> dict[str, Any]:
         workflow, context = self.workflow, self.context
+        undoing = self.states.ways.functions()
         functions = {
             one.name: self._part("functions", one, lambda one=one: component(one, context))
             for one in workflow.functions
@@ -179,7 +191,7 @@ class _Definition:
             "secrets": list(workflow.secrets),
             "authentications": authentications,
             "retries": retries,
-            "functions": functions,
+            "functions": {**functions, **undoing},
         }
         return {key: value for key, value in made.items() if value}
 
@@ -187,8 +199,10 @@ class _Definition:
         given = self.workflow.timeouts.workflow_exec_timeout
         if given is None:
             return None
-        if not given.interrupt or given.run_before is not None:
-            raise Inexpressible("interrupt: false and runBefore")
+        if not given.interrupt:
+            self.context.differs(INTERRUPT, given)
+        if given.run_before is not None:
+            return None
         return {"after": duration(given.duration, self.context.translate)}
 
     def _write_schedule(self) -> None:
@@ -198,43 +212,68 @@ class _Definition:
         if self._schedule:
             raise Inexpressible("a schedule beside events that start the workflow")
         if given.timezone is not None:
-            raise Inexpressible("a schedule with a timezone")
+            self.context.differs(f"1.0 has no time zones: the schedule is not one in {given.timezone}", given)
         if given.cron is not None:
             if given.cron.valid_until is not None:
-                raise Inexpressible("validUntil")
+                self.context.differs("1.0 has no validUntil: the schedule does not end", given)
             self._schedule = {"cron": given.cron.expression}
         elif given.interval is not None:
-            found = re.fullmatch(r"(?:R/)?(P[^/]+)", given.interval)
-            if found is None:
-                raise Inexpressible(f"the interval {given.interval!r}")
-            self._schedule = {"every": duration(found[1], self.context.translate)}
+            *bounds, last = [part for part in given.interval.split("/") if part not in ("", "R")]
+            lasting = next((part for part in (last, *bounds) if part.startswith("P")), None)
+            if lasting is None:
+                message = f"1.0 has no intervals without a duration: the schedule {given.interval!r} is left out"
+                self.context.differs(message, given)
+                return
+            if bounds:
+                message = f"1.0 has no intervals with bounds or a number: {given.interval!r} is every {lasting}"
+                self.context.differs(message, given)
+            self._schedule = {"every": duration(lasting, self.context.translate)}
 
     # Tasks
+
+    def _apart(self) -> set[str]:
+        """Return the states that only undo others, or that run before the end."""
+        undoing = self.states.ways.undoing
+        firsts = [undoing.chain_of(name) for name in undoing.compensable]
+        timeout = self.workflow.timeouts.workflow_exec_timeout
+        if timeout is not None and timeout.run_before is not None:
+            firsts.append(timeout.run_before)
+        return {one.name for first in firsts for one in undoing.chain(first)}
+
+    def _before_the_end(self, steps: list[Step]) -> list[Step]:
+        """Return *steps* in a task that runs other states if the time of the workflow is over, if it has such."""
+        given = self.workflow.timeouts.workflow_exec_timeout
+        if given is None or given.run_before is None:
+            return steps
+        outer, inner = self.context.names.free(self.workflow.id), "inTime"
+        late: dict[str, Any] = {"type": f"{ERRORS}timeout"}
+        if "'timeout': " in str(steps) or "'run': {'workflow'" in str(steps):
+            late["instance"] = f"/do/0/{outer}/try/0/{inner}"
+        self.context.differs(RUN_BEFORE.format(state=given.run_before), given)
+        time = {"after": duration(given.duration, self.context.translate)}
+        catch = {"errors": {"with": late}, "do": as_list(self.states.chain(given.run_before))}
+        return [(outer, {"try": [{inner: {"do": as_list(steps), "timeout": time}}], "catch": catch})]
 
     def _tasks(self) -> list[dict[str, Any]]:
         start = self.workflow.start_state
         # Instances begin with the first task, wherever the state of the start is written.
-        ordered = sorted(self.workflow.states, key=lambda one: one.name != start)
+        undoing = self.states.ways.undoing
+        written = [one for one in self.workflow.states if one.name not in self._apart()]
+        for one in written:
+            if not undoing.is_reached(one.name):
+                self.context.reshaped(f"the state {one.name!r}, which is never reached, is left out", one)
+        written = [one for one in written if undoing.is_reached(one.name)]
+        ordered = sorted(written, key=lambda one: one.name != start)
         blocks = [block for state in ordered for block in self._blocks(state, is_start=state.name == start)]
-        steps: list[Step] = []
-        for index, block in enumerate(blocks):
-            following = blocks[index + 1].steps[0][0] if index + 1 < len(blocks) else END
-            if block.way is not None and block.way != following:
-                name, task = block.steps[-1]
-                block.steps[-1] = name, {**task, "then": block.way}
-            steps += block.steps
-        return [{name: task} for name, task in steps]
+        return as_list(self._before_the_end(reached(linked(blocks))))
 
     def _blocks(self, state: State, *, is_start: bool) -> list[Block]:
         try:
             begins = is_start and isinstance(state, EventState) and self._starts(state)
-            written: Written = self.states.written(state, is_begun=begins)
         except Inexpressible as error:
-            message = f"the {state.type} state {state.name!r}: {error}"
-            self._refuse(message, state)
-            raised = {"type": f"{ERRORS}configuration", "status": 501, "title": f"Not in 1.0: {message}"}
-            return [Block([(self.states.name_of(state.name), {"raise": {"error": raised}})])]
-        return written.blocks
+            begins = False
+            self.context.refused(f"the start in {state.name!r}: {error}", state)
+        return self.states.blocks(state, is_begun=begins)
 
     def _starts(self, state: EventState) -> bool:
         """Let the events of *state*, with which the workflow starts, start instances; return False if others do."""
@@ -242,24 +281,23 @@ class _Definition:
             raise Inexpressible("a state whose events start instances, and to which a transition leads back")
         refs = list(dict.fromkeys(ref for entry in state.on_events for ref in entry.event_refs))
         entries = state.on_events
-        acting = [entry for entry in entries if entry.actions]
+        by_entry = self.states.is_by_entry(state)
         alike = are_alike([entry.event_data_filter for entry in entries])
-        if not alike or (len(entries) > 1 and state.exclusive and acting):
-            raise Inexpressible("several entries of onEvents with their own filters or actions")
         listen = listen_to(refs, self.context, needs_all=not state.exclusive)["listen"]
+        path = "" if "read" in listen else ".data"
+        if by_entry or not alike:
+            listen["read"] = "envelope"
         is_all = len(refs) > 1 and not state.exclusive
         if any(self.context.events[ref].correlation for ref in refs):
             self.context.differs("events with the values of a running instance start another one", state)
-        if state.on_errors:
-            raise Inexpressible("onErrors of a state whose events start instances")
-        if self.workflow.data_input_schema is not None:
-            raise Inexpressible("dataInputSchema of a workflow that events start, which 0.8 does not check")
-        merge = merge_of_event(entries[0].event_data_filter, self.context, "." if is_all else ".[0]")
-        effect = "{}" if merge is None else merge.effect()
-        self._from = f"reduce (.[] | {effect}) as $event ({{}}; . * $event)" if is_all else effect
+        if by_entry:
+            self._from = "{data: {}, event: .[0]}"
+        elif is_all:
+            self._from = self.states.merged_events(state, "{}", None if alike else path)
+        else:
+            merge = merge_of_event(entries[0].event_data_filter, self.context, ".[0]")
+            self._from = "{}" if merge is None else merge.effect()
         self._schedule = {"on": listen["to"], **{key: value for key, value in listen.items() if key == "read"}}
-        if is_all:
-            self.context.note([ORDER])
         self.context.differs(STARTED, state)
         return True
 

@@ -38,6 +38,14 @@ def migrate(
             "--check", help="Write nothing, and exit with 1 if a definition would change; print what is left to do."
         ),
     ] = False,
+    to: Annotated[
+        str | None,
+        typer.Option("--to", metavar="VERSION", help="The version to write definitions in; by default 0.8."),
+    ] = None,
+    namespace: Annotated[
+        str | None,
+        typer.Option("--namespace", metavar="NAME", help="The namespace of the definitions, with --to 1.0."),
+    ] = None,
     form: Annotated[ReportFormat, typer.Option("--output", "-o", help="The format of the report.")] = ReportFormat.TEXT,
 ) -> None:
     """Report on a SonataFlow project, and rewrite it.
@@ -55,7 +63,7 @@ def migrate(
         from swf_temporal.migration import report
     if check and write is not None:
         raise UsageError("--check writes nothing", "leave out --write")
-    migration = migrating.migrate(path)
+    migration = migrating.migrate(path, to, namespace)
     if write is not None:
         migrating.write(migration, write)
     if form is ReportFormat.TEXT:

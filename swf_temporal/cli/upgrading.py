@@ -1,10 +1,12 @@
 """The command `swf upgrade`."""
 
+import os
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import unified_diff
 from enum import Enum, auto
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from swf_temporal.cli.output import OutputFormat, print_data, styled
 from swf_temporal.languages.base import Upgraded
 from swf_temporal.languages.known import upgrade
 from swf_temporal.languages.loading import files_at
+from swf_temporal.text.fetching.resources import Resources
 from swf_temporal.text.origin import Source
 
 _COLOURS = {"respelled": None, "changed": "cyan", "differs": "yellow", "inexpressible": "red"}
@@ -96,7 +99,10 @@ def _rewritten(path: Path, to: str | None, namespace: str | None) -> _Rewritten:
         text = content.decode("utf-8-sig")
     except (OSError, ValueError) as error:
         raise UsageError(f"{path} cannot be read: {why_unreadable(error)}") from None
-    return _Rewritten(path, text, upgrade(Source(text, "<stdin>" if path == STDIN else str(path)), to, namespace))
+    if path == STDIN:
+        return _Rewritten(path, text, upgrade(Source(text, "<stdin>"), to, namespace))
+    fetch = partial(Resources.from_environment(os.environ).fetch, base=path.parent)
+    return _Rewritten(path, text, upgrade(Source(text, str(path)), to, namespace, fetch))
 
 
 def _replace(one: _Rewritten) -> None:

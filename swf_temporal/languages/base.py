@@ -111,7 +111,13 @@ class LanguageBase(ABC):
         """Raise UsageError: there is no schema."""
         raise UsageError(f"there is no JSON Schema of {self.title}")
 
-    def upgrade(self, source: Source, to: str | None = None, namespace: str | None = None) -> Upgraded:  # noqa: ARG002 - overridden by languages with versions
+    def upgrade(
+        self,
+        source: Source,
+        to: str | None = None,  # noqa: ARG002 - overridden by languages with versions
+        namespace: str | None = None,  # noqa: ARG002 - as above
+        fetch: Fetch = nothing,  # noqa: ARG002 - as above
+    ) -> Upgraded:
         """Raise UsageError: the language has no other versions."""
         raise UsageError(f"{source.name}: definitions of {self.title} cannot be upgraded")
 

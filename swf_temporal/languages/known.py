@@ -89,8 +89,10 @@ def read_part(root: Object, source: Source, fetch: Fetch = nothing) -> Checked:
     return language_of(root).read(root, source, fetch)
 
 
-def upgrade(source: Source, to: str | None = None, namespace: str | None = None) -> Upgraded:
+def upgrade(source: Source, to: str | None = None, namespace: str | None = None, fetch: Fetch = nothing) -> Upgraded:
     """Return the definition in *source*, rewritten in the version *to* of its language, in *namespace* if that has any.
+
+    See `Language.upgrade`.
 
     Raises InvalidDefinition if it is not a definition, and UsageError for unsupported versions.
     """
@@ -98,7 +100,7 @@ def upgrade(source: Source, to: str | None = None, namespace: str | None = None)
         root, _ = read_object(source)
     except UnreadableText as unreadable:
         raise InvalidDefinition(unreadable.problems) from None
-    return language_of(root).upgrade(source, to, namespace)
+    return language_of(root).upgrade(source, to, namespace, fetch)
 
 
 def migrate(

@@ -416,10 +416,13 @@ class Language(Protocol):
     def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:
         """Return the JSON Schema of definitions, for editors. Raises UsageError for a version that has none."""
 
-    def upgrade(self, source: Source, to: str | None = None, namespace: str | None = None) -> "Upgraded":
+    def upgrade(
+        self, source: Source, to: str | None = None, namespace: str | None = None, fetch: Fetch = nothing
+    ) -> "Upgraded":
         """Return the definition in *source*, rewritten in the version *to* of the language.
 
-        *namespace* is that of the result, if definitions of that version are in one.
+        *namespace* is that of the result, if definitions of that version are in one. *fetch* returns the documents that
+        the definition has parts in, if these become parts of the result.
 
         Raises InvalidDefinition if it is not a definition, and UsageError for unsupported versions.
         """

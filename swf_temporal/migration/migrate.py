@@ -8,7 +8,8 @@ import os
 import posixpath
 import re
 import tempfile
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -18,8 +19,9 @@ from swf_temporal.base.files import DEFINITIONS, refuse_outside
 from swf_temporal.base.function_types import environment_name, path_of
 from swf_temporal.base.strict_json import show_json
 from swf_temporal.functions.documents.local_documents import file_named
-from swf_temporal.languages.base import Upgraded
+from swf_temporal.languages.base import UpgradeChange, Upgraded
 from swf_temporal.languages.known import migrate as rewritten
+from swf_temporal.languages.known import upgrade
 from swf_temporal.languages.loading import check_file, conflicting, files_in
 from swf_temporal.languages.port import Definition
 from swf_temporal.migration.configuration import (
@@ -97,20 +99,33 @@ _SERVED: Final = re.compile(r"function '(\w+)': (?![^$]*\$WORKFLOW)")
 """A finding about a function that the configuration may let something else serve."""
 
 
-def migrate(path: Path) -> Migration:
-    """Return the findings at *path*, and the files to write in its place. Raises UsageError."""
+def migrate(path: Path, to: str | None = None, namespace: str | None = None) -> Migration:
+    """Return the findings at *path*, and the files to write in its place.
+
+    With *to*, definitions are written in that version, in *namespace* if it has any. Raises UsageError.
+    """
     project = project_at(path)
-    migrating = _Migrating(project)
+    target = None if to is None else partial(upgrade, to=to, namespace=namespace)
+    migrating = _Migrating(project, target)
     apart = migrating.shared.apart() | migrating.entangled
     if apart:
-        migrating = _Migrating(project, apart)
+        migrating = _Migrating(project, target, apart)
     return migrating.done()
+
+
+def _placed(changes: Iterable[UpgradeChange], is_as_written: bool) -> tuple[UpgradeChange, ...]:  # noqa: FBT001 - of one use
+    """Return *changes* with lines only if they are those of the text that the author has written."""
+    return tuple(one if is_as_written else replace(one, line=None) for one in changes)
 
 
 class _Migrating:
     """Migrates a project, with services named after their applications for those that are *apart*."""
 
-    def __init__(self, project: Project, apart: Container[str] = ()) -> None:
+    def __init__(
+        self, project: Project, upgraded: Callable[..., Upgraded] | None = None, apart: Container[str] = ()
+    ) -> None:
+        """*upgraded* writes a definition in another version."""
+        self._upgraded = upgraded
         self._project, self._apart = project, apart
         self._findings: list[Finding] = list(project.findings)
         self._files = dict(project.documents)
@@ -160,18 +175,23 @@ class _Migrating:
                 self._findings.append(Finding(part.name, line, "by hand", message, one.hint, task="definitions"))
             self._files[part.place] = part.text.encode()
             return
-        self._files[part.place] = upgraded.text.encode()
+        made = upgraded
+        if self._upgraded is not None:
+            fetch = partial(self._document, part)
+            made = self._upgraded(Source(upgraded.text, part.name), fetch=fetch)
+            made = replace(made, changes=(*upgraded.changes, *_placed(made.changes, upgraded.text == part.text)))
+        self._files[part.place] = made.text.encode()
         self._written[part.place] = part
-        self._note(part, upgraded)
+        self._note(part, made)
         self._functions += functions_of(_data(upgraded.text), part.name, part.application)
-        self._to_write += upgraded.to_write
+        self._to_write += made.to_write
         self._taken += ((part.application, key) for key in upgraded.properties)
         for path, key in upgraded.secrets.items():
             if key is not None:
                 self._secrets.append((part.application, key, path))
             else:
                 self._unknown[path] = part.name
-        told = [f"{one.message.partition(':')[0]}: " for one in upgraded.changes if one.kind == "inexpressible"]
+        told = [f"{one.message.partition(':')[0]}: " for one in made.changes if one.kind == "inexpressible"]
         self._told[part.place] = tuple(told)
 
     def _document(self, part: Part, uri: str) -> Resource:

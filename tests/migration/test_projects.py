@@ -16,14 +16,15 @@ from swf_temporal.migration.report import verdicts
 from swf_temporal.sdk.scenarios.host import ScenarioHost, scenario_host
 from swf_temporal.simulation.scenario import Scenario, check, find_scenarios, run
 from swf_temporal.text.parsing import read_data
+from tests.upgrading.dsl.agreeing import problems
 
 ROOT = Path(__file__).parent / "projects"
 PROJECTS = sorted(one.name for one in ROOT.iterdir())
 RUNNING = [one for one in PROJECTS if (ROOT / one / "scenarios.yaml").exists()]
 
 
-def _migrated(name: str, folder: Path) -> list[Scenario]:
-    write(migrate(ROOT / name / "project"), folder)
+def _migrated(name: str, folder: Path, to: str | None = None) -> list[Scenario]:
+    write(migrate(ROOT / name / "project", to), folder)
     shutil.copy(ROOT / name / "scenarios.yaml", folder)
     return find_scenarios([folder])
 
@@ -70,3 +71,23 @@ async def host() -> AsyncIterator[ScenarioHost]:
 async def test_it_runs_on_temporal(host: ScenarioHost, name: str, tmp_path: Path) -> None:
     for scenario in _migrated(name, tmp_path):
         assert check(scenario, await host.observe(scenario)) == []
+
+
+@pytest.mark.parametrize("name", PROJECTS)
+def test_projects_are_written_in_dsl_1_0(name: str, tmp_path: Path) -> None:
+    """The definitions are in the namespace given, fit the official schema, and load without problems."""
+    migration = migrate(ROOT / name / "project", "1.0", "acme")
+    write(migration, tmp_path)
+    texts = [one.content.decode() for one in migration.files if ".sw." in one.path]
+    assert texts
+    for text in texts:
+        assert read_data(text)["document"]["namespace"] == "acme"
+        assert problems(text) == []
+
+
+@pytest.mark.parametrize("name", RUNNING)
+def test_projects_in_dsl_1_0_come_to_the_same(name: str, tmp_path: Path) -> None:
+    for scenario in _migrated(name, tmp_path, "1.0"):
+        _, found = run(scenario)
+        # Errors have other names there.
+        assert [one for one in found if not one.startswith("error.name")] == []

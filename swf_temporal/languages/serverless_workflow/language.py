@@ -134,11 +134,13 @@ class ServerlessWorkflow(LanguageBase):
 
         return json_schema(meant, title)
 
-    def upgrade(self, source: Source, to: str | None = None, namespace: str | None = None) -> Upgraded:
+    def upgrade(
+        self, source: Source, to: str | None = None, namespace: str | None = None, fetch: Fetch = nothing
+    ) -> Upgraded:
         """Return the definition in *source*, rewritten in the version *to*, by default 0.8; 1.0 has namespaces."""
         from swf_temporal.languages.serverless_workflow.upgrading.upgrade import upgrade
 
-        return upgrade(source, to or versions.PRESENT.name, self.read, namespace)
+        return upgrade(source, to or versions.PRESENT.name, partial(self.read, fetch=fetch), namespace)
 
     def migrate(
         self,

@@ -25,6 +25,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.merging import ARR
 from swf_temporal.simulation.definitions import workflows_of
 from swf_temporal.simulation.scenario import ObservedRun, Scenario, context_of, observed, read_scenarios
 from swf_temporal.text.origin import Source
+from swf_temporal.text.parsing import read_data
 from tests.upgrading.agreeing import Document
 
 ROOT = Path(__file__).parents[3]
@@ -81,10 +82,8 @@ def examples() -> Iterator[tuple[str, Document]]:
 
 def problems(text: str) -> list[str]:
     """Return what is wrong with the *text* of a definition of 1.0: by the official schema, and as it is loaded here."""
-    document = json.loads(text)
-    found = [
-        f"schema: {one.instance_path}: {one.message[-200:]}" for one in map(_deepest, _schema().iter_errors(document))
-    ]
+    wrong = map(_deepest, _schema().iter_errors(read_data(text)))
+    found = [f"schema: {one.instance_path}: {one.message[-200:]}" for one in wrong]
     told = (one for one in check(text).problems if one.code not in _OUTSIDE)
     return found + [f"{one.severity} {one.code}: {one.message}" for one in told]
 

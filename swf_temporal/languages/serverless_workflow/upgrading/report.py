@@ -19,6 +19,8 @@ class UpgradeReport:
     """The author's word for a state."""
     text: WrittenText | None = None
     """The text, if the document has the positions of its parts."""
+    to_write: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Python functions to write in place of other code: the parameters of each, by name."""
     _lines: dict[int, tuple[Any, int]] = field(default_factory=dict)
     """By the id of an object in the document: the object, so that its id is not reused, and its line."""
 

@@ -88,7 +88,7 @@ def _in_dsl(source: Source, read: Read, namespace: str | None) -> Upgraded:
         # Their lines are those of the text of 0.8, which the author has not seen.
         known = len(before.changes)
         changes = [*changes[:known], *(replace(one, line=None) for one in changes[known:])]
-    return Upgraded(text, before.version, tuple(changes), to=DSL)
+    return Upgraded(text, before.version, tuple(changes), tuple(report.to_write.items()), to=DSL)
 
 
 def _rewrite(root: Tree, modules: Iterable[str], report: UpgradeReport) -> None:

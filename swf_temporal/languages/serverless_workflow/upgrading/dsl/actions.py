@@ -182,7 +182,7 @@ def _evaluated(ref: FunctionRef, function: Function, selected: str | None, conte
 
 def _call(ref: FunctionRef, function: Function, selected: str | None, context: Context) -> tuple[Task, str]:
     """Return the task that calls *function*, and the path of its result in what the task yields."""
-    arguments = {} if ref.arguments is None else ref.arguments
+    arguments = context.translate.arguments(ref.arguments)
     has_expressions = context.translate.has_expressions(arguments)
     taken = {"input": {"from": selected}} if selected is not None and has_expressions else {}
     if function.type in ("graphql", "odata"):

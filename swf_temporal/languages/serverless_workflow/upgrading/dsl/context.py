@@ -1,5 +1,6 @@
 """The state that the modules of this package share while they rewrite one definition."""
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
@@ -80,6 +81,8 @@ def duration(text: str, translate: Translator) -> str | dict[str, float]:
     """
     if "${" in text:
         jq = translate.jq(text)
+        if re.fullmatch(r'"[^"\\]*"', jq):
+            return duration(jq[1:-1], translate)
         if translate.kinds(text, is_template=True) == {"string"}:
             return braced(jq)
         return braced(piped(single(jq), 'if type == "number" then "PT\\(.)S" else . end'))

@@ -1,5 +1,6 @@
 """Expressions of 0.8 in DSL 1.0: the same jq with other variables, and without constants and expression functions."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -120,6 +121,14 @@ class Translator:
         if isinstance(value, str) and "${" in value:
             return self._interpolated(value)
         return show_json(value)
+
+    def arguments(self, value: Any) -> Any:
+        """Return the arguments of a call as an object also if they are one expression that constructs it."""
+        if not isinstance(value, str) or "${" not in value:
+            return {} if value is None else value
+        only = template.sole(template.split(value))
+        found = None if only is None else members(only.text.strip())
+        return value if found is None else found
 
     def kinds(self, value: Any, *, is_template: bool = False) -> frozenset[str]:
         """Return the kinds of value that an expression of 0.8, or a template, can yield."""
@@ -261,6 +270,36 @@ def uses_root(jq: str, name: str) -> bool:
 def piped(*parts: str) -> str:
     """Return jq that passes data through *parts*; those that only pass them on are left out."""
     return " | ".join(part for part in parts if part.strip() != ".") or "."
+
+
+_MEMBER: Final = re.compile(rf"\s*(?P<key>{_PLAIN_NAME.pattern}|{_TEXT})\s*:(?P<value>.+)", re.DOTALL)
+
+
+def members(jq: str) -> dict[str, Any] | None:
+    """Return the members of the object that *jq* constructs, as templates; None if it is anything else."""
+    if not (jq.startswith("{") and jq.endswith("}")):
+        return None
+    inner = jq[1:-1]
+    hidden = re.sub(_TEXT, lambda text: "_" * len(text[0]), inner)
+    depth, begin, parts = 0, 0, []
+    for index, sign in enumerate(f"{hidden},"):
+        depth += (sign in "([{") - (sign in ")]}")
+        if depth < 0:
+            return None
+        if sign == "," and depth == 0:
+            parts.append(inner[begin:index])
+            begin = index + 1
+    found: dict[str, Any] = {}
+    for part in parts:
+        member = _MEMBER.fullmatch(part)
+        if member is None:
+            return None
+        text = member["value"].strip()
+        key = member["key"]
+        literal = re.fullmatch(rf"{_TEXT}|-?\d+(?:\.\d+)?|true|false|null", text)
+        is_plain = literal is not None and "\\(" not in text and "${" not in text
+        found[json.loads(key) if key.startswith('"') else key] = json.loads(text) if is_plain else braced(text)
+    return found
 
 
 def yields_several(jq: str) -> bool:

@@ -64,11 +64,13 @@ def component(function: Function, context: Context, given: Arguments | None = No
 def _custom(function: Function, context: Context, given: Arguments | None) -> dict[str, Any]:
     """Return a call of a function of the worker: what 1.0 has no call for becomes one, too."""
     name = function.name if function.operation is None else function.operation
-    if function.type == "custom" and isinstance(name, str) and _NAME.fullmatch(name):
+    if function.type == "custom" and isinstance(name, str) and _NAME.fullmatch(name) and name != "sysout":
         context.report.reshaped(f"{name}:1.0.0@default is the function {name!r} of the worker")
     else:
         said = f"the type {function.type!r}" if function.type != "custom" else f"the operation {name!r}"
         name = task_name(function.name)
+        names = {} if _is_called_by_expression(function, context) else _parameters(function, context, given)
+        context.report.to_write[name] = tuple(names)
         context.differs(
             f"1.0 has no counterpart of {said}: {name}:1.0.0@default is called, which the worker has to have", function
         )
@@ -82,7 +84,13 @@ def _http(function: Function, context: Context, arguments: Arguments | None) -> 
     operation = function.operation
     method, uri, written = _request(function, context)
     names = _PARAMETER.findall(uri)
-    given = {key: value for key, value in _parameters(function, context, arguments).items() if key not in names}
+    takes_body = method not in _WITHOUT_BODY and not isinstance(operation, Mapping)
+    if arguments is None and takes_body and not names and _is_called_by_expression(function, context):
+        given = {}
+        body: Any = "${ . }"
+    else:
+        parameters = _parameters(function, context, arguments)
+        given, body = {key: value for key, value in parameters.items() if key not in names}, None
     headers, query = dict(written.get("headers") or {}), dict(written.get("query") or {})
     is_object = isinstance(operation, Mapping)
     rest: dict[str, str] = {}
@@ -95,7 +103,6 @@ def _http(function: Function, context: Context, arguments: Arguments | None) -> 
             raise Inexpressible(f"{key} in the arguments of the function {function.name!r}")
         else:
             rest[key] = value
-    body: Any = None
     if is_object and "body" in rest:
         body = rest.pop("body")
         query |= rest
@@ -206,13 +213,25 @@ def _parameters(function: Function, context: Context, given: Arguments | None) -
     """Return the arguments *given*, or those of *function* as it is called, by their names."""
     if given is not None:
         return dict(given)
-    calls = [one.arguments or {} for one, _ in context.nodes.each(FunctionRef) if one.ref_name == function.name]
-    if function.type != "custom" and not all(isinstance(arguments, Mapping) for arguments in calls):
+    calls = _arguments_of(function, context)
+    if not all(isinstance(arguments, Mapping) for arguments in calls):
         raise Inexpressible(f"arguments of the function {function.name!r} that are not written as an object")
     keys = list(dict.fromkeys(key for arguments in calls for key in arguments))
     if any(arguments.keys() != set(keys) for arguments in calls):
         context.differs(f"arguments of the function {function.name!r} that a call does not give are null", function)
     return {key: braced(f".{key}" if key.isidentifier() else f".[{show_json(key)}]") for key in keys}
+
+
+def _arguments_of(function: Function, context: Context) -> list[Any]:
+    """Return the arguments of each call of *function*."""
+    calls = (one for one, _ in context.nodes.each(FunctionRef) if one.ref_name == function.name)
+    return [context.translate.arguments(one.arguments) for one in calls]
+
+
+def _is_called_by_expression(function: Function, context: Context) -> bool:
+    """Return whether the arguments of all calls of *function* are one expression each."""
+    calls = _arguments_of(function, context)
+    return all(isinstance(arguments, str) for arguments in calls)
 
 
 def _parts(function: Function, number: int) -> list[str]:
@@ -244,7 +263,7 @@ def policy_of(function: Function, context: Context) -> dict[str, str] | None:
 
 def asked(function: Function, ref: FunctionRef, context: Context) -> tuple[Task, str]:
     """Return the call of *function*, and the path of its result in the answer. Raises Inexpressible."""
-    arguments = {} if ref.arguments is None else ref.arguments
+    arguments = context.translate.arguments(ref.arguments)
     if not isinstance(arguments, Mapping) or not isinstance(function.operation, str) or "$SECRETS" in str(arguments):
         raise Inexpressible(f"the arguments or the operation of the function {function.name!r}")
     if function.type == "graphql":

@@ -1,6 +1,6 @@
 """Rewriting a definition of 0.8 as a definition of DSL 1.0, as a new text."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Final
 
 from swf_temporal.base.errors import InvalidDefinition, Severity
@@ -100,7 +100,8 @@ class _Definition:
             ("retries", self.workflow.retries),
             ("authentications", self.workflow.auth),
         ):
-            found |= {one.where.position.line: (kind, one.name) for one in parts}
+            if kind not in self.workflow.externals:
+                found |= {one.where.position.line: (kind, one.name) for one in parts}
         return found | {
             one.where.position.line: ("do", self.states.ways.name_of(one.name)) for one in self.workflow.states
         }
@@ -110,8 +111,9 @@ class _Definition:
         workflow = self.workflow
         refused = {
             f"expressionLang {workflow.expression_lang}": workflow.expression_lang != "jq",
-            f"{', '.join(workflow.externals)} in another document: put them into the definition": workflow.externals,
         }
+        for kind, external in workflow.externals.items():
+            self.context.reshaped(f"{kind} in {external.uri} are parts of the definition", workflow)
         if workflow.extensions:
             self.context.differs("1.0 has other extensions: they are left out", workflow)
         undoes_cancelled = str(workflow.metadata.get("compensateOnCancel", "false")).lower() == "true"
@@ -169,8 +171,8 @@ class _Definition:
         if not given.fail_on_validation_errors:
             self.context.differs(f"1.0 has no failOnValidationErrors: the schema of the {what} is left out", given)
             return None
-        if not isinstance(given.schema_, Mapping):
-            raise Inexpressible(f"the schema of the {what} in another document")
+        if isinstance(given.schema_, str):
+            return {"schema": {"resource": {"endpoint": given.schema_}}}
         return {"schema": {"document": plain(given.schema_)}}
 
     def _use(self) -> dict[str, Any]:

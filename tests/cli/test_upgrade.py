@@ -47,9 +47,15 @@ def test_another_language_is_in_a_namespace(swf: Swf) -> None:
     assert ended.code == 0
     assert "namespace: shop\n" in ended.out
     assert ended.out.endswith("do:\n  - A:\n      wait: PT1S\n")
-    refused = swf("upgrade", swf.write("kept.yaml", f"{NEW}keepActive: true\n"), "--to", "1.0", "--write")
-    assert (refused.code, (swf.folder / "kept.yaml").read_text()) == (1, f"{NEW}keepActive: true\n")
-    assert "kept.yaml:1: cannot be expressed: keepActive\n" in refused.err
+    told = swf("upgrade", swf.write("kept.yaml", f"{NEW}keepActive: true\n"), "--to", "1.0")
+    assert (told.code, told.err.splitlines()[0]) == (
+        0,
+        "kept.yaml:1: differs: 1.0 has no keepActive: an instance completes at its end",
+    )
+    text = f"{NEW}expressionLang: jsonpath\n"
+    refused = swf("upgrade", swf.write("paths.yaml", text), "--to", "1.0", "--write")
+    assert (refused.code, (swf.folder / "paths.yaml").read_text()) == (1, text)
+    assert "paths.yaml:1: cannot be expressed: expressionLang jsonpath\n" in refused.err
 
 
 def test_links_out_of_a_folder_are_not_replaced(swf: Swf) -> None:

@@ -1,12 +1,11 @@
 """Expressions of 0.8 in DSL 1.0: the same jq with other variables, and without constants and expression functions."""
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from swf_temporal.base.data import JSON
-from swf_temporal.base.strict_json import show_json
+from swf_temporal.base.strict_json import read_json, show_json
 from swf_temporal.expressions import template
 from swf_temporal.expressions.evaluation import BadExpression, Expressions
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
@@ -298,7 +297,7 @@ def members(jq: str) -> dict[str, Any] | None:
         key = member["key"]
         literal = re.fullmatch(rf"{_TEXT}|-?\d+(?:\.\d+)?|true|false|null", text)
         is_plain = literal is not None and "\\(" not in text and "${" not in text
-        found[json.loads(key) if key.startswith('"') else key] = json.loads(text) if is_plain else braced(text)
+        found[read_json(key) if key.startswith('"') else key] = read_json(text) if is_plain else braced(text)
     return found
 
 

@@ -31,6 +31,8 @@ _MAX_READ: Final = 5000
 _PAGE: Final = 500
 _SERVER: Final = "history-service"
 """The identity of the server itself, such as when it ends a run because another begins."""
+_REPLACED: Final = "TerminateIfRunning WorkflowIdReusePolicy"
+_RESTARTED: Final = "another run began"
 _RESET: Final = WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW
 _HIDDEN: Final = (RPCStatusCode.NOT_FOUND, RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNIMPLEMENTED)
 _UNREADABLE: Final = (ValueError, RuntimeError, PayloadUnavailable)
@@ -121,7 +123,8 @@ async def _entry_of(event: HistoryEvent, converter: DataConverter) -> AuditEntry
     if (said := _PLAIN.get(kind)) is not None:
         what, reason_of = said
         by = _sender(about) or ("" if about.identity == _SERVER else about.identity)
-        return AuditEntry(at, what, by, reason_in(reason_of(about), about.identity))
+        sent = reason_of(about)
+        return AuditEntry(at, what, by, _RESTARTED if sent == _REPLACED else reason_in(sent, about.identity))
     if kind == "workflow_execution_started_event_attributes" and not about.continued_execution_run_id:
         return AuditEntry(at, why_again(await record_of_start(converter, about.input.payloads)), about.identity)
     if kind == "workflow_task_failed_event_attributes" and about.cause == _RESET:

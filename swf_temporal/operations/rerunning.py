@@ -279,7 +279,10 @@ async def plan_retry(client: Client, workflow_id: str) -> Rerun:
     """
     row = await described(client, workflow_id)
     if row["status"] not in RETRIED:
-        hint, why = "`swf rerun` with --from lets it continue from a state", f"is {row['status']}, and has not failed"
+        hint, why = (
+            "`swf rerun` with --from lets it continue from a state or a task",
+            f"is {row['status']}, and has not failed",
+        )
         raise NotFailedError(f"the instance {workflow_id!r} {why}", hint, instance=workflow_id)
     return await plan_for(client, row)
 

@@ -1,5 +1,7 @@
 """`swf pause`, `resume`, `cancel` and `terminate` with `--query` as processes, on `swf dev`."""
 
+import re
+
 import pytest
 
 from swf_temporal.base.client_errors import InstanceEndedError
@@ -31,6 +33,24 @@ def test_many_instances(on: On) -> None:
     told = "2 instances to terminate of waiter (2)\nterminated 2 instances\n"
     assert on("terminate", "-q", QUERY, "-y", "--reason", "ordered twice") == (0, "", told)
     assert f"the workflow was terminated: {user_identity()}: ordered twice" in on("status", "many-2")[1]
+
+
+@pytest.mark.temporal
+def test_who_made_a_change(on: On) -> None:
+    """The status of an instance says which user cancelled it, and why; with the trace, also who started it."""
+    who = user_identity()
+    on("start", "waiter", "--id", "of-a-user")
+    assert on("pause", "of-a-user", "--reason", "lunch")[0] == 0
+    assert f" by {who}: lunch" in on("status", "of-a-user")[1]
+    assert on("resume", "of-a-user")[0] == 0
+    assert on("cancel", "of-a-user", "--reason", "ordered twice")[0] == 0
+    on.until(lambda said: "cancelled" in said[1].splitlines()[0], "status", "of-a-user")
+    assert re.search(
+        rf"\n  cancellation requested at \S+ by {re.escape(who)}: ordered twice\n", on("status", "of-a-user")[1]
+    )
+    whole = on.json("status", "of-a-user", "--trace")["changes"]
+    assert [one["what"] for one in whole] == ["started", "paused", "resumed", "cancellation requested"]
+    assert {one["by"] for one in whole} == {who}
 
 
 async def test_failures() -> None:

@@ -80,6 +80,21 @@ async def test_runs_that_follow(bench: Bench) -> None:
     assert runs[1][:1] == [("run again from First/first", "bob", "")]
 
 
+async def test_one_that_runs(bench: Bench) -> None:
+    """The run that a rerun ends says that; its own runs say who asked for that."""
+    mine = named(APPROVAL)
+    client = Client(bench.client).acting_as("ann")
+    async with bench.worker(mine) as worker:
+        handle = await worker.start_awaiting("Approved", INPUT)
+        plan = await plan_rerun(client, handle.id, "Prepare")
+        await plan.begin(client)
+        ended = await entries(client, handle.id, handle.result_run_id)
+        begun = await entries(client, handle.id)
+        await bench.client.get_workflow_handle(handle.id).terminate()
+    assert ended[1:] == [("terminated", "", "another run began")]
+    assert begun == [("run again from Prepare", "ann", "")]
+
+
 async def test_a_reset(bench: Bench) -> None:
     mine = named(APPROVAL)
     client = Client(bench.client)

@@ -37,6 +37,7 @@ from swf_temporal.temporal.happened_since import (
     end_of_task,
     latest_of,
     reclaim,
+    repeating,
     since_length,
     since_task,
 )
@@ -195,7 +196,7 @@ class Rerun:
         again = [] if following.has_events else [*leading, *(() if drop_events else self.events)]
         with suppress(InstanceEndedError):  # it continued, and needed none of these
             for event in [*again, *late.leading, *late.events]:
-                await event.send(client.temporal, self.workflow_id)
+                await event.send(repeating(client.temporal), self.workflow_id)
         return run
 
     async def restart_input(self, client: Client, *, drop_events: bool = False) -> RestartInput:
@@ -401,7 +402,8 @@ def _rerun(history: FollowedInstance, wanted: Wanted, place: int, now: float) ->
         run_id=execution.run_id,
         again=tuple(dict.fromkeys([entry.state, *(one.state for one in trace if one.enters_state)])),
         done=tuple(one for one in begun.values() if one.id not in over),
-        events=tuple(one for part in parts for one in part.events),
+        # What a rerun sent once more is among the events of the run before.
+        events=tuple(one for part in parts for one in part.events if part is first or not one.is_repeated),
         leading=tuple(first.leading),
         messages=tuple(one for part in parts for one in part.messages),
         place=_place(replayed),

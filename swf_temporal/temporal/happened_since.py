@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 from temporalio.api.common.v1 import Payload
 from temporalio.api.enums.v1 import EventType, ParentClosePolicy
 from temporalio.api.history.v1 import HistoryEvent
-from temporalio.client import Client
+from temporalio.client import Client, Interceptor, OutboundInterceptor, SignalWorkflowInput
 from temporalio.common import RawValue
 from temporalio.service import RPCError, RPCStatusCode
 
@@ -44,6 +44,8 @@ _INSIDE: Final = frozenset({EVALUATE, GIVE_WAY, LIMITS, RESOLVE, ENDING, TELL, "
 """Activities without external effects."""
 _NO_EVENTS: Final = frozenset({PROBE}).union(*(part.SIGNALS for part in PARTS))
 """Signals that carry no events."""
+_AGAIN: Final = "swf-again"
+"""The header of a signal that sends an event once more."""
 _LOCAL_ACTIVITY: Final = "core_local_activity"
 """The marker that the SDK records for a local activity."""
 
@@ -68,6 +70,8 @@ class ReceivedEvent:
     signal: str | None
     """The name of the signal that carried it; None for an update."""
     payloads: tuple[Payload, ...]
+    is_repeated: bool = False
+    """True if a rerun has sent it once more: an earlier run had received it."""
 
     async def sent(self, client: Client) -> SentEvent:
         """Return the event as an instance receives it."""
@@ -193,7 +197,7 @@ def _result(about: Any) -> Payload | None:
 def received_in(kind: str, about: Any) -> ReceivedEvent | None:
     """Return the event that an execution received by a history event of that *kind*, if it is one."""
     if kind == "workflow_execution_signaled_event_attributes" and about.signal_name not in _NO_EVENTS:
-        return ReceivedEvent(about.signal_name, tuple(about.input.payloads))
+        return ReceivedEvent(about.signal_name, tuple(about.input.payloads), _AGAIN in about.header.fields)
     if kind == "workflow_execution_update_accepted_event_attributes" and about.accepted_request.input.name == DELIVER:
         return ReceivedEvent(None, tuple(about.accepted_request.input.args.payloads))
     return None
@@ -207,6 +211,26 @@ def _message(kind: str, about: Any) -> MailboxMessage | None:
         case "start_child_workflow_execution_initiated_event_attributes" if about.workflow_type.name == MAILBOX:
             return MailboxMessage(about.workflow_id, tuple(about.input.payloads))
     return None
+
+
+class _Repeating(OutboundInterceptor):
+    """Marks the signals of a client as repeated ones."""
+
+    async def signal_workflow(self, input: SignalWorkflowInput) -> None:  # noqa: A002 - the name of the SDK
+        input.headers = {**input.headers, _AGAIN: Payload()}
+        await super().signal_workflow(input)
+
+
+class _RepeatingClients(Interceptor):
+    def intercept_client(self, next: OutboundInterceptor) -> OutboundInterceptor:  # noqa: A002 - as above
+        return _Repeating(next)
+
+
+def repeating(client: Client) -> Client:
+    """Return *client*, for events that an earlier run has received: those without an id are known by nothing else."""
+    config = client.config()
+    config["interceptors"] = [*config["interceptors"], _RepeatingClients()]
+    return type(client)(**config)
 
 
 async def reclaim(client: Client, messages: Sequence[MailboxMessage]) -> None:

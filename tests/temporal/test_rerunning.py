@@ -243,6 +243,40 @@ async def test_events_of_a_mailbox_that_one_does_not_take_which_an_update_brough
     assert latest == {"parcel": "7", "done": False, "got": 1}
 
 
+@pytest.mark.parametrize(
+    ("room", "received"), [(2_000_000, [1, 1, 0]), (8_000, [1, 1, 1])], ids=["carried", "sent again"]
+)
+async def test_an_event_by_name_is_not_doubled_by_another_rerun(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, room: int, received: list[int]
+) -> None:
+    """It has no id: one that a rerun had to send once more is known to be that of the run before."""
+    monkeypatch.setattr(restarting, "fits", lambda size, most: size <= min(room, most))
+    event = awaits("Wait", "go")
+    twice = define(
+        calling("First", "first"), calling("Next", "first"), {**event, "name": "One"}, {**event, "name": "Two"},
+        functions=("first",), events=consumed("go"), id="not-doubled",
+    )  # fmt: skip
+    client = Client(bench.client)
+    async with bench.worker(twice, **Calls().functions("first")) as worker:
+        handle = await worker.start_awaiting("go", {})
+        await swf.send(bench.client, handle.id, {"name": "go", "data": {"more": 8_000 * "x"}})
+
+        async def waits() -> None:
+            await until(
+                lambda: bench.client.get_workflow_handle(handle.id).query("status"), lambda it: it["state"] == "Two"
+            )
+
+        await waits()
+        numbers = []
+        for state in ("Next", "First", "First"):
+            plan = await plan_rerun(client, handle.id, state)
+            numbers.append(len(plan.events))
+            await plan.begin(client)
+            await waits()
+        await bench.client.get_workflow_handle(handle.id).terminate()
+    assert numbers == received
+
+
 async def test_an_event_that_comes_as_the_run_ends(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     end = "toStateData: .got}}], end: true"
     definition = named(CHOOSING.replace(end, f"{end}, timeouts: {{eventTimeout: PT1H}}"))

@@ -98,6 +98,7 @@ _LINES = {
     "state-retried": _Line("  ", "↻", " {name} is retried after {error}", "yellow"),
     "action-failed": _Line("  ", "✗", " {name} failed: {error}", "red"),
     "event-taken": _Line("  ← event {name} {id}", ""),
+    "event-answered": _Line("  ← answered {name}: {answer}", ""),
     "event-produced": _Line("  → event {name} {id}", ""),
     "event-given-back": _Line("  event {name} is kept for later", ""),
     "event-refused": _Line("  ", "signal not taken:", " {name}: {reason}", "yellow"),

@@ -25,7 +25,7 @@ class Catalogue:
         self._led_to: set[tuple[str, str | None]] = set()
         for workflow in led_to:
             self.add(workflow)
-            self._led_to.add((workflow.id, workflow.version))
+            self._led_to |= {(one.id, one.version) for one in (workflow, *workflow.others)}
         for workflow in workflows:
             self.add(workflow)
 
@@ -45,9 +45,10 @@ class Catalogue:
         self._workflows, self._led_to = other._workflows, other._led_to  # noqa: SLF001 - of the same class
 
     def add(self, workflow: Definition) -> None:
-        """Add a definition; one of the same id and version is replaced."""
-        self._workflows.setdefault(workflow.id, {})[workflow.version] = workflow
-        self._led_to.discard((workflow.id, workflow.version))
+        """Add a definition, and others of its text; one of the same id and version is replaced."""
+        for one in (workflow, *workflow.others):
+            self._workflows.setdefault(one.id, {})[one.version] = one
+            self._led_to.discard((one.id, one.version))
 
     def remove(self, workflow_id: str, version: str | None = None) -> bool:
         """Remove a definition, in that *version* or in all; return True if there was one."""

@@ -119,6 +119,17 @@ class Definition(ABC):
     """The secrets that it declares."""
     id_position: Position = START
     """The position of its id."""
+    others: "tuple[Definition, ...]" = ()
+    """The other definitions in the same text, if its language allows several."""
+    updates: frozenset[str] = frozenset()
+    """The names of the updates that its instances answer, beside `deliver`."""
+    queries: frozenset[str] = frozenset()
+    """The names of the queries that its instances answer, beside those of every instance."""
+
+    @property
+    def task_queue(self) -> str | None:
+        """The task queue that it names, if its language names one."""
+        return None
 
     @property
     def language_version(self) -> str | None:

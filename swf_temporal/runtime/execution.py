@@ -42,6 +42,9 @@ class Execution(Protocol):
     def abandon(self) -> None:
         """Prepare for the end of all waits: nothing happens any more, and nothing is compensated."""
 
+    def answer(self, query: str) -> JSON:
+        """Return the answer to a query of the definition. Raises LookupError if it has none of that name."""
+
     @property
     def compensated_on_cancel(self) -> Sequence[str]:
         """The parts of the definition that it would compensate if it were cancelled now, in that order."""
@@ -135,6 +138,10 @@ class ExecutionBase(ABC, Generic[F]):
 
     def abandon(self) -> None:
         """Do nothing: nothing would be compensated."""
+
+    def answer(self, query: str) -> JSON:
+        """Raise LookupError: its definition answers no queries."""
+        raise LookupError(query)
 
     @property
     def compensated_on_cancel(self) -> Sequence[str]:

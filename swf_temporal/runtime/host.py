@@ -61,6 +61,7 @@ class TraceKind(StrEnum):
     EVENT_TIMED_OUT = "event-timed-out"
     EVENT_GIVEN_BACK = "event-given-back"
     EVENT_REFUSED = "event-refused"
+    EVENT_ANSWERED = "event-answered"
     EVENT_PRODUCED = "event-produced"
     SLEEPING = "sleeping"
     ERROR_CAUGHT = "error-caught"
@@ -280,6 +281,9 @@ class Host(Protocol):
 
     async def evaluate(self, evaluation: "Evaluation") -> "EngineAnswer":
         """Make *evaluation* and record its answer, whatever it is: a replay does not make it again."""
+
+    async def environment(self) -> Mapping[str, str]:
+        """Return the variables of the environment that the operator lets definitions see; the same on every replay."""
 
     async def yield_control(self) -> None:
         """Yield control to the host: many states in a row did not wait for anything."""

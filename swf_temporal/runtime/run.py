@@ -298,6 +298,8 @@ class Run(Tracer):
         """Called with the events that a path begins to wait for."""
         self.on_begin: Callable[[], Awaitable[None]] | None = None
         """Called, and awaited, before the first step."""
+        self.on_answer: Callable[[CloudEvent, JSON | WorkflowFault], None] | None = None
+        """Called with each event whose sender waits for an answer, and the answer."""
         self.on_leave: Callable[[ContinuedAs], Awaitable[None]] | None = None
         """Called, and awaited, before the run continues as another definition."""
         self._suspension = Suspension()
@@ -369,6 +371,11 @@ class Run(Tracer):
     def is_suspending(self) -> bool:
         """True if every path is to stop before its next step."""
         return self._suspension.is_requested
+
+    def answer(self, event: CloudEvent, answer: "JSON | WorkflowFault") -> None:
+        """Answer the sender of *event*, if the host knows who waits for that."""
+        if self.on_answer is not None:
+            self.on_answer(event, answer)
 
     def awaits(self, event: CloudEvent) -> bool:
         """Return whether a path of this instance waits for an event like *event*."""

@@ -134,6 +134,12 @@ class EventRefused(TypedDict):
     reason: str
 
 
+class EventAnswered(TypedDict):
+    """The sender of an event was answered."""
+
+    answer: JSON
+
+
 class MetadataDetail(TypedDict):
     value: JSON
 
@@ -196,6 +202,8 @@ class Tracer(ABC):
     ) -> None: ...
     @overload
     def emit(self, kind: Literal[TraceKind.EVENT_REFUSED], name: str, **detail: Unpack[EventRefused]) -> None: ...
+    @overload
+    def emit(self, kind: Literal[TraceKind.EVENT_ANSWERED], name: str, **detail: Unpack[EventAnswered]) -> None: ...
     @overload
     def emit(self, kind: Literal[TraceKind.EVENT_AWAITED], name: str, **detail: Unpack[EventAwaited]) -> None: ...
     @overload

@@ -227,7 +227,8 @@ class _Serving(worker.Interceptor):
 
     def __init__(self, config: WorkerConfig, catalogue: Catalogue, settings: WorkerSettings) -> None:
         limit = limit_of(config["client"].data_converter.payload_converter)
-        self.activities = Activities(catalogue, limit, settings.limits)
+        environment = settings.seen_environment()
+        self.activities = Activities(catalogue, limit, settings.limits, lambda _: environment)
         by_tuner = settings.max_activities if config.get("tuner") is not None else _SLOTS
         self.slots: int = config.get("max_concurrent_activities") or by_tuner
         """The number of concurrent calls."""

@@ -3,6 +3,7 @@
 Imports little: command-line options are made of the settings. `sdk/worker.py` passes them to Temporal's SDK.
 """
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -141,6 +142,9 @@ class WorkerSettings(Section):
     """The store of variables: `temporal`, or the URL of a database."""
     secrets_provider: Name | None = None
     """The secret provider that an installed package offers by this name. With None, secrets are in the environment."""
+    environment: tuple[Name, ...] = ()
+    """The names of variables of the environment that definitions may see, where their language has any. Their values
+    are stored in histories."""
     deployment: Annotated[Name | None, Option(metavar="NAME")] = None
     """The Worker Deployment of the worker; without one, it takes all work of its task queue."""
     build_id: Annotated[Name | None, Option(metavar="ID", default="the release of swf-temporal")] = None
@@ -149,6 +153,10 @@ class WorkerSettings(Section):
     """Whether instances stay with the version that they began on, or move to the current one."""
     versioning_of: Annotated[Mapping[str, Annotated[Versioning, WORD]], PAIRS] = Field(default_factory=dict)
     """The same for instances of single definitions, by their ids."""
+
+    def seen_environment(self) -> dict[str, str]:
+        """Return the variables of the environment that definitions may see, as far as they are set."""
+        return {name: os.environ[name] for name in self.environment if name in os.environ}
 
     @property
     def version(self) -> Deployment | None:

@@ -198,6 +198,11 @@ def _of_states(expect: Expected, observed: ObservedRun) -> list[str]:
         found += unequal("states", list(expect.states), list(observed.states))
     if expect.logs is not None:
         found += unequal("logs", list(expect.logs), list(observed.logs))
+    for name, answer in expect.answers.items():
+        if name not in observed.answers:
+            found.append(f"answers: expected one to {name!r}, but there was none")
+        else:
+            found += unequal(f"answers.{name}", answer, observed.answers[name])
     if "metadata" in expect.given:
         found += unequal("metadata", expect.metadata, observed.metadata)
     return found

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,7 @@ from swf_temporal.runtime.retrying import JitterSource, jitter_of
 from swf_temporal.runtime.run import Program, Run
 from swf_temporal.simulation.clock import EPOCH, PLACE, StateHistory, Steps, VirtualLoop, outside_any_loop
 from swf_temporal.simulation.host import SimulatedHost
-from swf_temporal.simulation.result import SimulatedInstance, Simulation, Status, error_of, last_metadata
+from swf_temporal.simulation.result import SimulatedInstance, Simulation, Status, error_of, last_answers, last_metadata
 from swf_temporal.simulation.variables import VariableStore
 
 if TYPE_CHECKING:
@@ -99,6 +100,10 @@ class SimulationContext:
         """The running instances by their ids, with their places."""
         self._shared: dict[str, tuple[Mapping[str, str], Mapping[str, JSON], Mapping[str, JSON]]] = {}
         """By the ids of instances: what `InstanceIdentity` has of their callers."""
+        self.environment: Mapping[str, str] = {}
+        """The variables of the environment that definitions see."""
+        self._last: Run | None = None
+        """The latest execution of the first instance."""
         self._detached: list[asyncio.Task[None]] = []
         self._ids = 0
         self._loop = VirtualLoop(self._deliver_next, self._on_deadlock)
@@ -227,6 +232,7 @@ class SimulationContext:
             instance = InstanceIdentity(instance_id, host.run_id, *self._shared[instance_id])
             run = Run(program, host, data, instance, progress, limit)
             self._instances[instance_id] = (PLACE.get(), run)
+            self._last = run if instance_id == self.first.id else self._last
             while events:
                 run.deliver(events.pop(0))
             try:
@@ -295,6 +301,14 @@ class SimulationContext:
         if self._main is not None:
             self._main.cancel()
 
+    def _answers(self) -> dict[str, JSON]:
+        """Return the answers to the queries of the first definition, as far as it has any."""
+        answers: dict[str, JSON] = {}
+        for name in sorted(self.first.queries) if self._last is not None else ():
+            with suppress(LookupError):
+                answers[name] = self._last.execution.answer(name)
+        return answers
+
     def _finish(self) -> None:
         """Run the instances that outlive the main one to their ends."""
         while pending := [task for task in self._detached if not task.done()]:
@@ -316,6 +330,7 @@ class SimulationContext:
             variables=self.variables.as_given(self.first.id),
             logs=tuple(self.logs),
             metadata=last_metadata(self.trace),
+            answers={**last_answers(self.trace), **self._answers()},
             instances=tuple(self.instances),
             untaken_events=tuple(one.to_json() for one in self._given if one in self._events),
             fault=fault,

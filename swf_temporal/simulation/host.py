@@ -378,6 +378,10 @@ class SimulatedHost:
         """Make the evaluation at once."""
         return answer_to(evaluation, MAX_PAYLOAD_BYTES)
 
+    async def environment(self) -> Mapping[str, str]:
+        """Return the variables of the environment that the scenario has."""
+        return self.context.environment
+
     async def yield_control(self) -> None:
         """Let others run: cycles are detected state by state."""
         await asyncio.sleep(0)

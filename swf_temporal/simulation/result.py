@@ -66,6 +66,8 @@ class Simulation:
     """The values that the definitions logged, in order."""
     metadata: JSON = None
     """The latest metadata that the instance published about itself; None is nothing."""
+    answers: Mapping[str, JSON] = field(default_factory=dict)
+    """The last answer to each update, and the answer to each query when the run had ended, by their names."""
     instances: tuple[SimulatedInstance, ...] = ()
     """The instances that were started by others, in the order in which they began."""
     untaken_events: tuple[dict[str, JSON], ...] = ()
@@ -122,6 +124,11 @@ def last_metadata(trace: Sequence[TraceEntry]) -> JSON:
     return values[-1] if values else None
 
 
+def last_answers(trace: Sequence[TraceEntry]) -> dict[str, JSON]:
+    """Return the last answer to each update that an instance with this trace answered."""
+    return {entry.name: entry.detail["answer"] for entry in trace if entry.kind is TraceKind.EVENT_ANSWERED}
+
+
 def retry_delay(entry: TraceEntry) -> timedelta | None:
     """Return the pause before the further attempt that *entry* reports, if it reports one."""
     if entry.kind is not TraceKind.ACTION_RETRIED or "delay" not in entry.detail:
@@ -148,6 +155,8 @@ class ObservedRun:
     unanswered: Sequence[str] = ()
     """Messages about requests for which the scenario has no service or no answer."""
     trace: Sequence[TraceEntry] = ()
+    answers: Mapping[str, JSON] = field(default_factory=dict)
+    """The last answer to each update, and the answer to each query when the run had ended, by their names."""
     elapsed: timedelta | None = None
     """None if time is not virtual."""
     starts: Sequence[datetime] | UsageError = ()

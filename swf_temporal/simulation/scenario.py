@@ -74,6 +74,7 @@ def context_of(scenario: Scenario) -> SimulationContext:
         stub_services=stub_services_of(scenario),
     )
     context.memo = scenario.memo
+    context.environment = scenario.environment
     context.jitter = jitter_in(scenario)
     context.cancel_after = scenario.cancel_after
     context.start_time = scenario.start_time or EPOCH
@@ -108,6 +109,7 @@ def observed(scenario: Scenario, simulation: Simulation) -> ObservedRun:
         unanswered=simulation.unanswered,
         delays=simulation.delays,
         trace=simulation.trace,
+        answers=simulation.answers,
         elapsed=simulation.elapsed,
         starts=starts_of(scenario),
     )

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextvars
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
@@ -42,7 +42,17 @@ from swf_temporal.temporal.instance_log import log_failed_call, log_failed_event
 from swf_temporal.temporal.local_calls import GoesOn
 from swf_temporal.temporal.metrics import count_failed_attempt
 from swf_temporal.temporal.namespace_variables import NamespaceVariables
-from swf_temporal.temporal.records import EVALUATE, LIMITS, LOOK_UP, PUBLISH, RESOLVE, UNKNOWN, pin_of, pinned
+from swf_temporal.temporal.records import (
+    ENVIRONMENT,
+    EVALUATE,
+    LIMITS,
+    LOOK_UP,
+    PUBLISH,
+    RESOLVE,
+    UNKNOWN,
+    pin_of,
+    pinned,
+)
 from swf_temporal.temporal.spans import number_attempt
 from swf_temporal.temporal.variables import (
     INSTANCE_ENDED,
@@ -87,8 +97,11 @@ class Activities:
         catalogue: Catalogue,
         max_payload_bytes: int,
         limits: InstanceLimits | None = None,
+        environment: Callable[[str], Mapping[str, str]] = lambda _: {},
     ) -> None:
         self.limits = limits or InstanceLimits()
+        self.environment = environment
+        """Returns the variables of the environment that the definition of an instance may see."""
         self.max_payload_bytes = max_payload_bytes
         self.catalogue = catalogue
         # Separate threads: evaluations that wait for a helper process must not exhaust the default executor.
@@ -107,6 +120,7 @@ class Activities:
             self.resolve,
             self.look_up,
             self.look_limits_up,
+            self.look_environment_up,
             self.evaluate,
             self.give_way,
             self.read_variable,
@@ -238,6 +252,11 @@ class Activities:
     async def look_limits_up(self) -> dict[str, Any]:
         """Return the operator's limits for instances that run without waiting."""
         return self.limits.to_json()
+
+    @activity.defn(name=ENVIRONMENT)
+    async def look_environment_up(self) -> dict[str, str]:
+        """Return the variables of the environment that the operator lets definitions see."""
+        return dict(self.environment(activity.info().workflow_id or ""))
 
     @activity.defn(name=EVALUATE)
     async def evaluate(self, engine: str, program: str, data: str) -> tuple[int, str]:

@@ -23,7 +23,7 @@ from swf_temporal.temporal.constants import DELIVER, ENDING, GIVE_WAY, PROBE
 from swf_temporal.temporal.instance_parts import PARTS
 from swf_temporal.temporal.mailbox_records import MAILBOX, TAKE, Regained, Untaken, digest_of_event
 from swf_temporal.temporal.place_records import TELL
-from swf_temporal.temporal.records import EVALUATE, LIMITS, RESOLVE
+from swf_temporal.temporal.records import ENVIRONMENT, EVALUATE, LIMITS, RESOLVE
 from swf_temporal.temporal.restarting import SentEvent
 
 Outcome = Literal["completed", "failed", "timed out", "cancelled", "no result yet"]
@@ -40,7 +40,7 @@ _OUTCOMES: Final[dict[str, Outcome]] = {
     for what in ("activity_task", "child_workflow_execution")
     for end, outcome in _ENDS.items()
 }
-_INSIDE: Final = frozenset({EVALUATE, GIVE_WAY, LIMITS, RESOLVE, ENDING, TELL, "read variable"})
+_INSIDE: Final = frozenset({ENVIRONMENT, EVALUATE, GIVE_WAY, LIMITS, RESOLVE, ENDING, TELL, "read variable"})
 """Activities without external effects."""
 _NO_EVENTS: Final = frozenset({PROBE}).union(*(part.SIGNALS for part in PARTS))
 """Signals that carry no events."""

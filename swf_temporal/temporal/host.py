@@ -40,7 +40,7 @@ from swf_temporal.temporal.local_calls import ONCE, GoesOn, LocalCalls, policy_o
 from swf_temporal.temporal.long_running import LongRunningChildren
 from swf_temporal.temporal.outgoing import Outgoing, Slowest
 from swf_temporal.temporal.publishing import Publishing
-from swf_temporal.temporal.records import EVALUATE, LIMITS, Pin, origin_of
+from swf_temporal.temporal.records import ENVIRONMENT, EVALUATE, LIMITS, Pin, origin_of
 from swf_temporal.temporal.variables import VariableCalls
 
 _MIN_PART_BYTES: Final = 256 * 1024
@@ -235,6 +235,19 @@ class TemporalHost:
                 raise
             room.used = size_of(text)
         return EngineAnswer(status, text)
+
+    @heeding_cancellation
+    async def environment(self) -> Mapping[str, str]:
+        """Return the variables of the worker's environment that it lets definitions see; the history has them."""
+        try:
+            found: dict[str, str] = await workflow.execute_local_activity(
+                ENVIRONMENT, start_to_close_timeout=LIMITS_ATTEMPT, summary=summaries.LOOKING_UP_ENVIRONMENT
+            )
+        except ActivityError as error:
+            if isinstance(error.cause, CancelledError):
+                raise asyncio.CancelledError from None
+            raise fault_of_activity(error, ENVIRONMENT) from None
+        return found
 
     async def yield_control(self) -> None:
         """End the workflow task, so that many states in a row do not become one endless task.

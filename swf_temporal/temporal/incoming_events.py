@@ -5,7 +5,7 @@ Signals and updates may arrive before the run begins. They are kept until then, 
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from temporalio import workflow
 from temporalio.common import RawValue
@@ -13,7 +13,7 @@ from temporalio.exceptions import ApplicationError
 
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON
-from swf_temporal.base.errors import HistoryTooLong
+from swf_temporal.base.errors import HistoryTooLong, WorkflowFault
 from swf_temporal.base.grammar import counted
 from swf_temporal.base.strict_json import NotJSON
 from swf_temporal.events.routing import never_taken
@@ -22,13 +22,18 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.correlation import DEFAULT_SOURCE, is_like
 from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.run import Run
-from swf_temporal.temporal.constants import AWAITED, EVENT, EVENT_REFUSED, INBOX_FULL, ROUTED
+from swf_temporal.temporal.call_records import application_error
+from swf_temporal.temporal.constants import AWAITED, DELIVER, EVENT, EVENT_REFUSED, INBOX_FULL, ROUTED
 from swf_temporal.temporal.continuing import LengthCheck
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.host import TemporalHost
 from swf_temporal.temporal.records import Pin, catalogue_of
 from swf_temporal.temporal.workflow_input import UNREADABLE, value_of
 from swf_temporal.text.suggestions import did_you_mean
+
+
+_UPDATES: Final = "updates"
+"""The source of the events that updates are."""
 
 
 class NotTakenError(ValueError):
@@ -156,6 +161,12 @@ def _question(word: str, known: list[str], which: str) -> str:
     return did_you_mean(word, known) or (f"it takes {which} {', '.join(known)}" if known else "it takes no events")
 
 
+def _of_named(name: str, raw: RawValue | None, id_: str) -> CloudEvent:
+    """Return the event that an update of that *name* is to the run."""
+    value = None if raw is None else value_of(raw)
+    return CloudEvent(id=id_, source=_UPDATES, type=name, data=value, is_addressed=True)
+
+
 class _Begun(NamedTuple):
     """The run that takes the events, with its context."""
 
@@ -178,12 +189,17 @@ class IncomingEvents:
         self.early_updates = 0
         """The number of updates that wait until the run has begun."""
         self._begun: _Begun | None = None
+        self._answers: dict[str, JSON | WorkflowFault] = {}
+        """The answers to updates that the definition names, by their ids, until their handlers return them."""
+        self._is_closed = False
+        """Whether the run has stopped, so that it answers nothing."""
         self.gave_up: HistoryTooLong | None = None
         """The reason why the run was given up when an event arrived, if it was."""
 
     def begin(self, run: Run, definition: Definition, host: TemporalHost) -> None:
         """Pass on the events that arrived before the first step of *run*, and all later ones."""
-        self._begun = _Begun(run, definition, host, asyncio.current_task())
+        self._begun, self._is_closed = _Begun(run, definition, host, asyncio.current_task()), False
+        run.on_answer = lambda event, answer: self._answers.update({event.id: answer})
         events, self._pin.start.events = self._pin.start.events, []
         is_forwardable = workflow.info().parent is not None and not self._pin.lineage.is_part  # through a mailbox
         for event in events:
@@ -211,6 +227,47 @@ class IncomingEvents:
         if not self._deliver(taken, begun):
             return {"status": "duplicate"}
         return {"status": "taken" if awaited else "kept"}
+
+    async def answer(self, name: str, raw: RawValue | None) -> JSON:
+        """Take in the update *name*, and return the answer of the task that waits for it."""
+        update = workflow.current_update_info()
+        assert update is not None  # noqa: S101 - called by the handler of one
+        if self._begun is None:
+            self.early_updates += 1
+            await workflow.wait_condition(lambda: self._begun is not None)
+            self.early_updates -= 1
+            self.check_named(name, raw)
+        assert self._begun is not None  # noqa: S101 - for the type checker
+        event = _of_named(name, raw, update.id)
+        if not self._begun.run.awaits(event):
+            raise refused(f"does not wait for the update {name!r} now")
+        self._deliver(event, self._begun)
+        await workflow.wait_condition(lambda: update.id in self._answers or self._is_closed)
+        if update.id not in self._answers:
+            raise refused(f"stopped before it answered the update {name!r}")
+        answer = self._answers.pop(update.id)
+        if isinstance(answer, WorkflowFault):
+            raise application_error(answer, non_retryable=True)
+        return answer
+
+    def check_named(self, name: str, raw: RawValue | None) -> None:
+        """Refuse an update that the definition does not name, or that no task waits for now."""
+        begun = self._begun
+        if begun is None:
+            return
+        if name not in begun.definition.updates:
+            known = sorted({DELIVER, *begun.definition.updates})
+            raise refused(f"has no update called {name!r}", _question(name, known, "updates called"))
+        try:
+            event = _of_named(name, raw, "")
+        except UNREADABLE as error:
+            raise refused(f"takes JSON, and this is not JSON: {error}") from None
+        if not begun.run.awaits(event):
+            raise refused(f"does not wait for the update {name!r} now", "`swf describe` tells what is awaited")
+
+    def close(self) -> None:
+        """Answer no more updates: the run has stopped."""
+        self._is_closed = True
 
     def check_update(self, raw: RawValue) -> None:
         """Refuse events that the definition never takes. Until the definition is known, only their form is checked.

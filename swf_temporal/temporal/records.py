@@ -36,6 +36,9 @@ UNKNOWN = "unknown"
 LIMITS = "look limits up"
 """The local activity that returns the limits of instances that run without waiting."""
 
+ENVIRONMENT = "look environment up"
+"""The local activity that returns the variables of the environment that definitions may see."""
+
 LOOK_UP = "look definitions up"
 """The local activity that returns which definitions of a run its worker serves."""
 

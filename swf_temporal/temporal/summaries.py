@@ -18,6 +18,7 @@ MAX_SUMMARY_LENGTH: Final = 200
 YIELDING: Final = "yielding after long work"
 EVALUATING: Final = "expression that may take long"
 LOOKING_UP_LIMITS: Final = "limits of cycles"
+LOOKING_UP_ENVIRONMENT: Final = "variables of the environment"
 LOOKING_FOR_CALLER: Final = "looking for the run that waits"
 LOOKING_FOR_OWNER: Final = "looking for the instance whose variables they are"
 ASKING_FOR_SERVED: Final = "does this worker serve the definition?"

@@ -17,7 +17,7 @@ is loaded again when its workflow task begins. Our clients then repeat the query
 
 import contextlib
 import gc
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -258,10 +258,12 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
     deployment: Deployment | None = None,
     operator_options: OperatorOptions | None = None,
     chooses_local_calls: bool = False,
+    environment: Callable[[str], Mapping[str, str]] = lambda _: {},
     **options: Any,
 ) -> Worker:
     """Return a worker for the definitions in *catalogue*, ready to be run; *options* are the SDK's."""
-    activities = Activities(catalogue, limit_of(client.data_converter.payload_converter), limits or _USUAL.limits)
+    limit = limit_of(client.data_converter.payload_converter)
+    activities = Activities(catalogue, limit, limits or _USUAL.limits, environment)
     activities.work_with(performer, publisher, variables or TemporalVariables(client, task_queue))
     config = WorkerConfig(
         client=client,

@@ -189,6 +189,30 @@ class Interpreter:
     def _validate(self, raw: RawValue) -> None:
         self._incoming.check_update(raw)
 
+    @workflow.update(dynamic=True, unfinished_policy=workflow.HandlerUnfinishedPolicy.ABANDON)
+    async def answer_update(self, name: str, args: Sequence[RawValue]) -> Any:
+        """Take in an update that the definition names; return the answer of its task."""
+        return checked(await self._incoming.answer(name, args[0] if args else None))
+
+    @answer_update.validator
+    def _validate_update(self, name: str, args: Sequence[RawValue]) -> None:
+        self._incoming.check_named(name, args[0] if args else None)
+
+    @workflow.query(dynamic=True)
+    def answer_query(self, name: str, args: Sequence[RawValue]) -> Any:  # noqa: ARG002 - as the SDK has it
+        """Return the answer of the definition to a query that it names."""
+        run, definition = self._instance.run, self._instance.definition
+        try:
+            if run is None:
+                raise LookupError(name)
+            answer = run.execution.answer(name)
+        except LookupError:
+            known = sorted({"status", "data", "trace"}.union(definition.queries if definition is not None else ()))
+            listed = f"{', '.join(known[:-1])} and {known[-1]}"
+            raise ValueError(f"the instance has no answer to the query {name!r} yet; it answers {listed}") from None
+        check_size(json_size(answer), "a query can return", limit_of(workflow.payload_converter()))
+        return answer
+
     @workflow.query(name="status")
     def status(self) -> dict[str, Any]:
         """Return the status of the run: its state, and the events it waits for."""
@@ -314,6 +338,7 @@ class Interpreter:
 
     async def _settle(self, host: TemporalHost, *, is_complete: bool = False) -> None:
         """Finish work in progress before the execution ends."""
+        self._incoming.close()
         try:
             await host.outgoing.room(min(host.carries, MAX_PAYLOAD_BYTES))  # for the result of the execution
             for part in self._parts:

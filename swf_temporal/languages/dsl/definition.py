@@ -36,6 +36,8 @@ from swf_temporal.languages.dsl.model.workflow import (
     TaskBase,
     Workflow,
 )
+from swf_temporal.languages.dsl.execution.zigflow_options import activity_at, messages_of
+from swf_temporal.languages.dsl.model.zigflow import ACTIVITY, QUERY, UPDATE, Message, ZigflowWorkflow
 from swf_temporal.languages.dsl.names import id_of, own_function
 from swf_temporal.languages.dsl.schedules import spec_of
 from swf_temporal.languages.metadata import attributes_of, concurrency_of, people_of
@@ -224,6 +226,71 @@ class DslDefinition(Definition):
             input_schema="input.schema",
             credentials="name an authentication policy at its endpoint",
         )
+
+
+class ZigflowDefinition(DslDefinition):
+    """A definition whose model is a `ZigflowWorkflow`: its id is its workflow type, as zigflow's clients name it."""
+
+    workflow: ZigflowWorkflow
+
+    def __init__(self, language: Language, workflow: ZigflowWorkflow, root: Object, source: Source) -> None:
+        super().__init__(language, workflow, root, source)
+        document = workflow.document
+        self.namespace = None
+        self.id = document.name
+        self.id_position = document.where.value("workflowType")
+
+    @property
+    def task_queue(self) -> str:
+        """The task queue that its clients name."""
+        return self.workflow.document.namespace
+
+    @cached_property
+    def functions(self) -> tuple[FunctionUse, ...]:
+        """The calls that its tasks make, each by the name of the task."""
+        activities = [
+            FunctionUse(Function(name, "custom", activity_at(task.with_)), task.where.value("call"))
+            for name, task in _named_tasks(self.workflow)
+            if isinstance(task, CallFunction) and task.call == ACTIVITY
+        ]
+        return (*super().functions, *activities)
+
+    @cached_property
+    def events(self) -> tuple[EventUse, ...]:
+        """The signals and updates that its tasks listen to."""
+        return tuple(dict.fromkeys(EventUse(one.id, one.id) for one in self._messages if one.type != QUERY))
+
+    @cached_property
+    def updates(self) -> frozenset[str]:
+        """The names of the updates that its tasks listen to."""
+        return frozenset(one.id for one in self._messages if one.type == UPDATE)
+
+    @cached_property
+    def queries(self) -> frozenset[str]:
+        """The names of the queries that its tasks listen to."""
+        return frozenset(one.id for one in self._messages if one.type == QUERY)
+
+    @cached_property
+    def consumed_events(self) -> tuple[ConsumedEvent, ...]:
+        """The signals and updates that its tasks wait for."""
+        return tuple(ConsumedEvent(one.name, one.type) for one in self.events)
+
+    @property
+    def _messages(self) -> list[Message]:
+        listening = [task for task in tasks_in(self.workflow) if isinstance(task, ListenTask)]
+        return [one for task in listening for one in messages_of(task)]
+
+    @cached_property
+    def program(self) -> "DslProgram":
+        """The program, with the semantics number of new runs."""
+        from swf_temporal.languages.dsl.execution.zigflow import ZigflowProgram  # noqa: PLC0415 - not needed for loading
+        from swf_temporal.runtime.host import SEMANTICS  # noqa: PLC0415 - as above
+
+        return ZigflowProgram(self.workflow, self.written, SEMANTICS)
+
+    def input_of(self, given: JSON | bytes) -> JSON:
+        """Return the data of an instance that is started with *given*, which may be null."""
+        return Definition.input_of(self, given)
 
 
 def _schema(declared: DataSchema | None) -> JSON:

@@ -5,9 +5,18 @@ from typing import Any, Final
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import ExpressionFailed
-from swf_temporal.expressions.compiled import BadExpression, Compiled, Constant, EvaluationOutcome, Variables
+from swf_temporal.expressions.compiled import (
+    NOTHING,
+    BadExpression,
+    Compiled,
+    Constant,
+    EvaluationOutcome,
+    Several,
+    Variables,
+)
 from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.expressions.js import JsExpression
+from swf_temporal.expressions.lexing import tokens
 
 ARGUMENTS: Final = frozenset({"context", "input", "output", "secrets", "authorization", "task", "workflow", "runtime"})
 """The arguments that the text defines, without the `$`."""
@@ -99,3 +108,91 @@ def texts_in(value: Any, within: str = "") -> Iterator[str]:
     elif isinstance(value, list | tuple):
         for item in value:
             yield from texts_in(item, within)
+
+
+# The expressions of zigflow documents
+
+STATE: Final = frozenset({"context", "data", "env", "input", "output"})
+"""The variables of a zigflow document, without the `$`."""
+UUID: Final = "__uuid"
+"""The variable that has another id each time it is looked up."""
+_FUNCTIONS: Final = {
+    "uuid": f"${UUID}",
+    "timestamp": "(now | floor)",
+    "timestamp_iso8601": "(now | floor | todate)",
+}
+"""What zigflow's own functions are in jq: the time is that of the workflow."""
+
+
+class StrictExpressions(RuntimeExpressions):
+    """Compiles the expressions of a zigflow document: the texts that begin with `${` and end with `}`, as a whole."""
+
+    def __init__(self, texts: Callable[[], Iterable[str]] = tuple) -> None:
+        super().__init__((), texts=lambda: (f"${{{_in_jq(inner)}}}" for inner in map(_inner, texts()) if inner))
+        self.declared = STATE | {UUID}
+
+    def expression(self, value: JSON) -> Compiled:
+        """Compile a field that holds an expression by definition: without the marks it is a text like any other."""
+        return self.template(value)
+
+    def _template_text(self, text: str) -> Compiled:
+        inner = _inner(text)
+        if inner is None:
+            return Constant(text)
+        try:
+            return _First(text, self._source(_in_jq(inner)))
+        except BadExpression as error:
+            raise error.moved(len(self.opening)) from None
+
+
+def _inner(text: str) -> str | None:
+    return text[2:-1] if text.startswith("${") and text.endswith("}") else None
+
+
+def _in_jq(text: str) -> str:
+    """Return an expression with zigflow's own functions replaced; `'` is another `"` there."""
+    text = text.replace("'", '"')
+    if not any(name in text for name in _FUNCTIONS):
+        return text
+    try:
+        words = list(tokens(text))
+    except BadExpression:
+        return text  # it is reported when it is compiled
+    opened, before, found = [""], "", []
+    for word, following in zip(words, [*words[1:], None], strict=True):
+        after = "" if following is None else following.text
+        is_key = opened[-1] == "{" and before in ("{", ",") and after in (":", "}", ",")
+        if word.kind == "name" and word.text in _FUNCTIONS and not is_key:
+            found.append(word)
+        if word.kind == "open":
+            opened.append(word.text)
+        elif word.kind == "close":
+            opened.pop()
+        before = word.text
+    for word in reversed(found):
+        text = f"{text[: word.offset]}{_FUNCTIONS[word.text]}{text[word.offset + len(word.text) :]}"
+    return text
+
+
+class _First:
+    """The first output of an expression, which has to have one."""
+
+    __slots__ = ("_compiled", "_text", "mentions")
+
+    constant = False
+
+    def __init__(self, text: str, compiled: Compiled) -> None:
+        self._text = text
+        self._compiled = compiled
+        self.mentions = compiled.mentions
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        return self._compiled.kinds
+
+    def __call__(self, data: JSON, variables: Variables) -> EvaluationOutcome:
+        """Return the first output. Raises ExpressionFailed if there is none."""
+        outcome = self._compiled(data, variables)
+        if outcome is NOTHING:
+            raise ExpressionFailed(f"{self._text!r} yields nothing")
+        return outcome[0] if isinstance(outcome, Several) else outcome

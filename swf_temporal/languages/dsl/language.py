@@ -12,11 +12,11 @@ from swf_temporal.base.calls import Auth
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import Problem, Severity, UsageError
 from swf_temporal.languages.base import LanguageBase
-from swf_temporal.languages.dsl.names import NAME, TITLE
+from swf_temporal.languages.dsl.names import NAME, TITLE, is_zigflow
 from swf_temporal.languages.including import at_its_origin
 from swf_temporal.languages.marks import Kind, Mark, in_order, referred
 from swf_temporal.languages.port import Checked, Definition, ShownExpression
-from swf_temporal.text.located import Object, objects_in
+from swf_temporal.text.located import Object, objects_in, written
 from swf_temporal.text.origin import Fetch, Source, nothing
 
 if TYPE_CHECKING:
@@ -60,6 +60,8 @@ class Dsl(LanguageBase):
         from swf_temporal.languages.dsl.reading.resources import with_resources
         from swf_temporal.languages.dsl.validation.rules import validate
 
+        if is_zigflow(root):
+            return self._read_zigflow(root, source, checks=True)
         included = with_resources(root, source, fetch)
         workflow, refused = build(root, source)
         problems = [*included.problems, *refused]
@@ -77,14 +79,46 @@ class Dsl(LanguageBase):
         from swf_temporal.languages.dsl.definition import DslDefinition
         from swf_temporal.languages.dsl.reading.document import build
 
+        if is_zigflow(root):
+            return self._read_zigflow(root, source, checks=False)
         workflow, problems = build(root, source)
         definition = None if workflow is None else DslDefinition(self, workflow, root, source)
         return Checked(definition, tuple(sorted(problems, key=partial(_order, source.name))))
 
-    def prepare(self, definition: Definition, semantics: int) -> "Program":
-        from swf_temporal.languages.dsl.definition import DslDefinition
-        from swf_temporal.languages.dsl.execution.execution import PreparedProgram
+    def _read_zigflow(self, root: Object, source: Source, *, checks: bool) -> Checked:
+        """Return the workflow of a zigflow document, or the first of them; the others are its `others`."""
+        from swf_temporal.languages.dsl.definition import ZigflowDefinition
+        from swf_temporal.languages.dsl.model.zigflow import ZigflowWorkflow
+        from swf_temporal.languages.dsl.reading.document import build
+        from swf_temporal.languages.dsl.reading.zigflow import in_dsl, workflows_in
+        from swf_temporal.languages.dsl.validation.zigflow import validate_zigflow
 
+        alone, problems, definitions = workflows_in(root), list[Problem](), list[ZigflowDefinition]()
+        for one in alone:
+            translated, refused = in_dsl(one, source)
+            workflow, wrong = build(translated, source, ZigflowWorkflow)
+            problems += [*refused, *wrong]
+            if workflow is None:
+                continue
+            if checks:
+                problems += validate_zigflow(workflow, source)
+            own = source if len(alone) == 1 else Source(written(one), source.name)
+            definitions.append(ZigflowDefinition(self, workflow, translated, own))
+        if not checks:
+            return Checked(definitions[0] if definitions else None, () if definitions else tuple(problems))
+        stops = any(problem.severity is Severity.ERROR for problem in problems) or not definitions
+        if not stops:
+            definitions[0].others = tuple(definitions[1:])
+        told = sorted(dict.fromkeys(problems), key=partial(_order, source.name))
+        return Checked(None if stops else definitions[0], tuple(told))
+
+    def prepare(self, definition: Definition, semantics: int) -> "Program":
+        from swf_temporal.languages.dsl.definition import DslDefinition, ZigflowDefinition
+        from swf_temporal.languages.dsl.execution.execution import PreparedProgram
+        from swf_temporal.languages.dsl.execution.zigflow import ZigflowProgram
+
+        if isinstance(definition, ZigflowDefinition):
+            return ZigflowProgram(definition.workflow, definition.written, semantics)
         assert isinstance(definition, DslDefinition)  # noqa: S101 - only called for its own definitions
         return PreparedProgram(definition.workflow, definition.written, semantics)
 

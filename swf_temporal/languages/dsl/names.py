@@ -1,7 +1,8 @@
 """The identity of a definition: the id by which it is found, and the versions of the language."""
 
 import re
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 NAME: Final = "dsl"
 """The name of the language in records."""
@@ -24,6 +25,8 @@ VERSION_FORM: Final = (
 """The pattern of semantic versions."""
 OF_WORKER: Final = "@default"
 """The end of the name of a function in the default catalog, which has the functions of the worker."""
+OF_ZIGFLOW: Final = frozenset({"workflowType", "taskQueue"})
+"""The keys of `document` by which zigflow, another runtime on Temporal, identifies a workflow."""
 
 
 def id_of(namespace: str, name: str) -> str:
@@ -44,3 +47,9 @@ def own_function(called: str) -> str | None:
     """Return the name of the worker's own function that `name:version@default` means, if it means one."""
     name, _, version = called.removesuffix(OF_WORKER).partition(":")
     return name if called.endswith(OF_WORKER) and name and version else None
+
+
+def is_zigflow(root: Mapping[str, Any]) -> bool:
+    """Return True if *root* has the identity of a zigflow document."""
+    document = root.get("document")
+    return isinstance(document, dict) and not OF_ZIGFLOW.isdisjoint(document)

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
-from temporalio.client import Client
+from temporalio.client import Client, WorkflowQueryFailedError
 from temporalio.service import RPCError
 from temporalio.worker import Worker
 
@@ -22,7 +22,7 @@ from swf_temporal.sdk.scenarios.scripted import ScriptedCalls, Session
 from swf_temporal.sdk.scenarios.virtual_time import BeginningAt, Listener, VirtualTime
 from swf_temporal.settings.payloads import PayloadSettings
 from swf_temporal.simulation.clock import MICROSECOND
-from swf_temporal.simulation.result import retry_delay
+from swf_temporal.simulation.result import last_answers, retry_delay
 from swf_temporal.simulation.scenario import ObservedRun, Scenario, workflows_of
 from swf_temporal.simulation.simulate import events_of
 from swf_temporal.temporal import schedules
@@ -79,7 +79,7 @@ class ScenarioHost:
                 options={"memo": scenario.memo} if scenario.memo else None,
             )
             status = await driver.drive(cancels_waiting=scenario.cancels_waiting, cancel_after=scenario.cancel_after)
-            observed = await self._observed(handle, session, status, workflows[0].cancellation(by_parent=False))
+            observed = await self._observed(handle, session, status, workflows[0])
         finally:
             await driver.end()  # otherwise its calls would wait forever for their turn, and the worker for them
         return replace(observed, starts=await self._starts(scenario, workflows))
@@ -100,8 +100,9 @@ class ScenarioHost:
             return error
 
     async def _observed(
-        self, handle: Handle, session: Session, status: str, cancellation: WorkflowFault | None
+        self, handle: Handle, session: Session, status: str, definition: Definition
     ) -> ObservedRun:
+        cancellation = definition.cancellation(by_parent=False)
         output: JSON = None
         error: dict[str, JSON] | None = None
         if status == "cancelled" and cancellation is not None:
@@ -118,6 +119,10 @@ class ScenarioHost:
             with suppress(RPCError):  # one that is stuck does not answer
                 traces.append(await answer_of(partial(self.client.get_workflow_handle(handle.id).query, "trace")))
         trace = [_entry(entry) for trace in traces for entry in trace]
+        answers = last_answers(trace)
+        for name in sorted(definition.queries):
+            with suppress(RPCError, WorkflowQueryFailedError):  # no task that answers it has run
+                answers[name] = await answer_of(partial(self.client.get_workflow_handle(handle.id).query, name))
         repeated = [(entry.name or "", delay) for entry in trace if (delay := retry_delay(entry)) is not None]
         return ObservedRun(
             status=status,
@@ -129,6 +134,7 @@ class ScenarioHost:
             unanswered=session.stub_services.recorded.unanswered if session.stub_services else (),
             delays=[*session.delays, *repeated],
             trace=trace,
+            answers=answers,
             elapsed=(session.family.main.ended_at if session.family.main.ended else session.family.agenda.now)
             * MICROSECOND,
         )
@@ -157,6 +163,7 @@ async def scenario_host(
             max_concurrent_activities=_ACTIVITIES,
             operator_options=IN_SCENARIOS,
             variables=calls,
+            environment=calls.environment,
             chooses_local_calls=local_calls,
             unsandboxed_workflow_runner=runner_of(calls.listen),
             **options,

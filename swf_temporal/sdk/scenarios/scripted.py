@@ -52,6 +52,8 @@ class Session:
     produced: list[Mapping[str, JSON]] = field(default_factory=list)
     delays: list[tuple[str, timedelta]] = field(default_factory=list)
     variables: dict[VariableRef, Variable] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """The variables of the environment that definitions see."""
     folder: Path = Path()
     """The folder with the files of the namespace."""
 
@@ -71,6 +73,7 @@ class Session:
             jitter_in(scenario),
             stub_services_of(scenario),
             folder=scenario.file.parent,
+            environment=scenario.environment,
         )
 
     async def close(self) -> None:
@@ -138,6 +141,11 @@ class ScriptedCalls:
                 session.variables.pop(of, None)
             else:
                 session.variables[of] = value
+
+    def environment(self, workflow_id: str) -> Mapping[str, str]:
+        """Return the variables of the environment that the scenario of an instance has."""
+        session = self.sessions.get(_main(workflow_id))
+        return {} if session is None else session.environment
 
     async def has_ended(self, owner: str) -> bool:  # noqa: ARG002 - the variables of a scenario end with it
         """Return true: no workflow holds variables here."""

@@ -183,6 +183,8 @@ class Expected(ScenarioPart):
     """The values that the instance logged, in order."""
     metadata: Json = None
     """The latest metadata that the instance published about itself. Compared if it is given, also if it is null."""
+    answers: dict[str, Json] = Field(default_factory=dict)
+    """For an update: the last answer to it. For a query: the answer to it when the run has ended."""
     delays: dict[str, _Delays] = Field(default_factory=dict)
     """For a function: the pauses before its further attempts, in order."""
     elapsed: OptionalKey[Duration] = None

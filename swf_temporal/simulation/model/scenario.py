@@ -46,6 +46,7 @@ _OF_A_RUN = (
     "services",
     "events",
     "secrets",
+    "environment",
     "memo",
     "chance",
     "cancel",
@@ -134,6 +135,8 @@ class Scenario(ScenarioPart):
     all_events: tuple[Annotated[dict[str, Json], AfterValidator(_event)], ...] = Field(default=(), alias="events")
     """CloudEvents; those with `early` are delivered when the run starts, others when they are awaited."""
     secrets: dict[str, Json] = Field(default_factory=dict)
+    environment: dict[str, str] = Field(default_factory=dict)
+    """The variables of the worker's environment that definitions may see, where their language has any."""
     memo: dict[str, Json] = Field(default_factory=dict)
     """The memo of the instance: in the mode of SonataFlow its `headers` and `identity` are in `$WORKFLOW`."""
     chance: tuple[_Chance, ...] = Field(default=(), min_length=1)

@@ -45,7 +45,7 @@ async def run_call(task: "CallTask", frame: TaskFrame, data: JSON, lane: Lane) -
         return await _run_function(task, body, data, lane)
     if isinstance(task, CallAsyncApi) and task.with_.subscription is not None:
         return await _subscribe(task, task.with_.subscription, body, data, lane)
-    return await _call(await _callee(task, data, lane), body, data, lane)
+    return await make_call(await callee_of(task, data, lane), body, data, lane)
 
 
 class Callee:
@@ -65,7 +65,7 @@ class Callee:
         """The policy with which a document is fetched."""
 
 
-async def _callee(task: "CallTask", data: JSON, lane: Lane) -> Callee:
+async def callee_of(task: "CallTask", data: JSON, lane: Lane) -> Callee:
     given: Any = _plan(lane).definition.get("with")
     match task:
         case CallHttp():
@@ -160,8 +160,9 @@ def _policy_named(name: str, lane: Lane) -> Mapping[str, Any]:
     return found
 
 
-async def _call(callee: Callee, body: CallBody, data: JSON, lane: Lane, *, forget: bool = False) -> JSON:
-    run, plan, program = lane.run, _plan(lane), lane.execution.program
+async def make_call(callee: Callee, body: CallBody, data: JSON, lane: Lane, *, forget: bool = False) -> JSON:
+    """Make the call that *callee* describes, and return its result; with *forget*, return *data* without waiting."""
+    run, plan, program, options = lane.run, _plan(lane), lane.execution.program, lane.call_options
     run.checkpoint()
     auth_ref, auths = await _auths(callee, data, lane)
     if callee.policy is not None:
@@ -170,7 +171,7 @@ async def _call(callee: Callee, body: CallBody, data: JSON, lane: Lane, *, forge
     # Its `input.from` mentions secrets if that was left for where the call is performed.
     from_ = None if plan.task.input is None else plan.task.input.from_
     from_ = from_ if from_ is not None and uses_secrets(from_, lane) else None
-    request = Request(callee.arguments, callee.uris, from_, program.expressions)
+    request = Request(callee.arguments, callee.uris if options is None else (), from_, program.expressions)
     template: SecretTemplate | None = None
     if SECRETS in request.mentions:
         seen = lane.seen()
@@ -196,6 +197,8 @@ async def _call(callee: Callee, body: CallBody, data: JSON, lane: Lane, *, forge
         fire_and_forget=forget,
         language=NAME,
     )
+    if options is not None:
+        call.retry, call.timeout, call.priority = options.retry, options.timeout, options.priority
     try:
         result = await run.host.invoke(call)
     except WorkflowFault as fault:
@@ -281,7 +284,7 @@ async def _receive(
     if left is not None and left <= 0:
         return False
     amount = subscription.consume.amount
-    callee = await _callee(task, data, lane)
+    callee = await callee_of(task, data, lane)
     callee.arguments = {
         **callee.arguments,
         "subscription": frame.name,
@@ -291,7 +294,7 @@ async def _receive(
         **({} if left is None else {"for": left}),
     }
     callee.generated = _OF_SUBSCRIPTION
-    received = await _call(callee, body, data, lane)
+    received = await make_call(callee, body, data, lane)
     found = received if isinstance(received, dict) else {}
     messages = found.get("messages")
     frame.receipt, frame.pending = found.get("receipt"), messages if isinstance(messages, list) else []
@@ -301,11 +304,11 @@ async def _receive(
 async def _end_subscription(
     task: CallAsyncApi, frame: SubscriptionFrame, body: CallBody, data: JSON, lane: Lane
 ) -> None:
-    callee = await _callee(task, data, lane)
+    callee = await callee_of(task, data, lane)
     callee.arguments = {**callee.arguments, "subscription": frame.name, "end": True}
     callee.generated = _OF_SUBSCRIPTION
     body.id = None
-    await _call(callee, body, data, lane)
+    await make_call(callee, body, data, lane)
 
 
 async def _consume(subscription: AsyncApiSubscription, frame: SubscriptionFrame, lane: Lane) -> None:
@@ -369,7 +372,7 @@ async def run_process(task: RunTask, frame: TaskFrame, data: JSON, lane: Lane) -
     if run.container is not None:
         await _complete_container(run, body, arguments, data, lane)
         callee.generated = () if run.container.name is not None else ("name",)
-    return await _call(callee, body, data, lane, forget=not run.await_)
+    return await make_call(callee, body, data, lane, forget=not run.await_)
 
 
 async def _complete_container(run: Run, body: CallBody, arguments: dict[str, Any], data: JSON, lane: Lane) -> None:

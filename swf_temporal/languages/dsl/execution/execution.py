@@ -58,7 +58,11 @@ class DslExecution(ExecutionBase[InstanceFrame]):
         return await attribute_values(self.program.workflow.document.metadata, self._of_input)
 
     async def _of_input(self, written: JSON) -> JSON:
-        return await Lane(self, None).fill(written, self.run.input)
+        return await self.lane().fill(written, self.run.input)
+
+    def lane(self) -> Lane:
+        """Return the lane of the workflow itself."""
+        return Lane(self, None)
 
     @property
     def deadline(self) -> float | None:
@@ -111,7 +115,7 @@ class DslExecution(ExecutionBase[InstanceFrame]):
 
     async def execute(self) -> Completed | ContinuedAs:
         """Run to the end. Raises the WorkflowFault that the workflow failed with."""
-        lane = Lane(self, None)
+        lane = self.lane()
         try:
             if self.frame.tasks is None and self.frame.ended is None:
                 await self._begin(lane)

@@ -132,7 +132,52 @@ class WaitBody(Record):
     until: float
 
 
-B = TypeVar("B", CallBody, ForkBody, ListenBody, TryBody)
+@dataclass(slots=True)
+class LoopBody(Record):
+    """A loop of a zigflow document, whose result has those of its iterations."""
+
+    KIND: ClassVar[str] = "loop"
+    items: list[JSON]
+    """The keys or indexes of its items, each with its value."""
+    state: JSON
+    """The state that the next iteration begins with."""
+    is_object: bool = False
+    results: list[JSON] = field(default_factory=list)
+    tasks: ListFrame | None = None
+
+
+@dataclass(slots=True)
+class BranchesBody(Record):
+    """The branches of a fork of a zigflow document, by their indexes."""
+
+    KIND: ClassVar[str] = "branches"
+    running: dict[int, ListFrame] = field(default_factory=dict)
+    outputs: dict[int, Value] = field(default_factory=dict)
+    faults: dict[int, JSON] = field(default_factory=dict)
+    """The faults of those that failed."""
+
+
+@dataclass(slots=True)
+class RedirectBody(Record):
+    """The tasks that a switch of a zigflow document leads to, and from which it comes back."""
+
+    KIND: ClassVar[str] = "redirect"
+    target: str
+    tasks: ListFrame
+
+
+@dataclass(slots=True)
+class MessagesBody(EventsFrame):
+    """A wait for the signals and updates that a listen task of a zigflow document names."""
+
+    KIND: ClassVar[str] = "messages"
+    data: dict[str, JSON] = field(default_factory=dict)
+    """What they carried, by the keys of `$data`."""
+    done: list[str] = field(default_factory=list)
+    """The names of those that were accepted."""
+
+
+B = TypeVar("B", BranchesBody, CallBody, ForkBody, ListenBody, MessagesBody, TryBody)
 """The bodies that have no required fields."""
 
 
@@ -149,7 +194,10 @@ class TaskFrame(TimedFrame):
     input: Value | None = None
     """Its transformed input, once it has that."""
     deadline: float | None = None
-    body: "CallBody | DoBody | ForBody | ForkBody | ListenBody | TryBody | WaitBody | None" = None
+    body: (
+        "BranchesBody | CallBody | DoBody | ForBody | ForkBody | ListenBody | LoopBody | MessagesBody | RedirectBody"
+        " | TryBody | WaitBody | None"
+    ) = None
     raw_output: Value | None = None
     """Its output before transformation, from when its work is done until its transformed output is final."""
     output: Value | None = None
@@ -190,3 +238,13 @@ class InstanceFrame(ExecutionFrame):
     """Its output before transformation, once its tasks are done."""
     again: float | None = None
     """When it runs again, if its definition says that it does."""
+
+
+@dataclass(slots=True)
+class ZigflowFrame(InstanceFrame):
+    """The whole instance of a zigflow document, whose data are its state: `context`, `data` and `output`."""
+
+    env: dict[str, JSON] = field(default_factory=dict)
+    """The variables of the worker's environment that it may see."""
+    queries: dict[str, str] = field(default_factory=dict)
+    """The task that answers each query, by its place in the definition."""

@@ -1,7 +1,8 @@
 """The lane of a task: its place, its data, the variables that its expressions see, and their evaluation."""
 
-from collections.abc import Mapping
-from datetime import UTC, datetime
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from swf_temporal.base.data import JSON
@@ -22,10 +23,21 @@ from swf_temporal.languages.dsl.model.node import PARTS, DurationParts
 from swf_temporal.languages.dsl.model.parts import DataSchema
 from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.lanes import LaneBase
+from swf_temporal.runtime.retrying import RetryRule
 
 if TYPE_CHECKING:
     from swf_temporal.languages.dsl.execution.execution import DslExecution
     from swf_temporal.languages.dsl.execution.frames import TaskFrame
+
+
+@dataclass(frozen=True, slots=True)
+class CallOptions:
+    """How often calls are made again, and how long they may take, where `try` and `timeout` do not say so."""
+
+    retry: RetryRule
+    timeout: timedelta | None = None
+    priority: int | None = None
+    """One of `calls.PRIORITIES`."""
 
 
 class Lane(LaneBase):
@@ -61,7 +73,7 @@ class Lane(LaneBase):
         """Return the lane of the task *plan* inside this one; *step* says which iteration of this one it is in."""
         own = {**self.variables, **variables} if variables else self.variables
         path = f"{self.path}{step}{plan.place}"
-        lane = Lane(self.execution, plan, plan.pointer, path, own, self.branch, self.extended)
+        lane = type(self)(self.execution, plan, plan.pointer, path, own, self.branch, self.extended)
         lane.calls = self.calls
         return lane
 
@@ -77,6 +89,11 @@ class Lane(LaneBase):
         lane = self.child(plan)
         lane.branch = plan.name
         return lane
+
+    @property
+    def call_options(self) -> CallOptions | None:
+        """The options of its calls; None where tasks around a call say what happens when it fails."""
+        return None
 
     def describe_task(self, frame: "TaskFrame", raw: JSON) -> None:
         """Let expressions see the task as `$task` (section "Task Descriptor")."""
@@ -115,13 +132,17 @@ class Lane(LaneBase):
 
     async def value(self, compiled: Compiled, data: JSON, more: Mapping[str, JSON] | None = None) -> JSON:
         """Return the value of *compiled* on *data*: null if it yields nothing, an array if it yields several."""
-        self.run.pacing.charge()
         variables = self.seen(more)
+        return await self.outcome(lambda: compiled(data, variables))
+
+    async def outcome(self, work: Callable[[], EvaluationOutcome]) -> JSON:
+        """Return the value that an evaluation yields, as `value` does."""
+        self.run.pacing.charge()
         try:
             try:
-                outcome: EvaluationOutcome = compiled(data, variables)
+                outcome = work()
             except Deferred:
-                outcome = await self.run.evaluated(lambda: compiled(data, variables))
+                outcome = await self.run.evaluated(work)
         except WorkflowFault as fault:
             raise self.locate(fault) from None
         if outcome is NOTHING:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -24,6 +24,8 @@ from swf_temporal.text.located import Array, Object
 from swf_temporal.text.model_errors import DIALECT, WRONG_FORM, ErrorPlace, fields_at, problem_of, problems_of
 from swf_temporal.text.origin import Source
 from swf_temporal.text.suggestions import did_you_mean, nearest
+
+W = TypeVar("W", bound=Workflow)
 
 _WHOLE: Final = "the workflow"
 _DSL: Final = ".".join(map(str, LATEST_DSL))
@@ -63,10 +65,12 @@ _MEANT: Final[Mapping[str, str]] = {
 """What is probably meant by keys of other versions and languages, if it is possible in its place."""
 
 
-def build(root: Object, source: Source) -> tuple[Workflow | None, list[Problem]]:
-    """Return the model of the definition *root*, or the problems that prevent it."""
+def build(
+    root: Object, source: Source, model: type[W] = Workflow  # type: ignore[assignment]  # the usual one
+) -> tuple[W | None, list[Problem]]:
+    """Return the *model* of the definition *root*, or the problems that prevent it."""
     try:
-        return Workflow.model_validate(root), []
+        return model.model_validate(root), []
     except ValidationError as refused:
         return None, problems_of(refused, lambda details: _problem(details, root, source))
 

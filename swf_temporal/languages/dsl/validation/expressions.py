@@ -57,7 +57,7 @@ def check_expressions(walk: Walk, report: Report) -> None:
             report.error("expression-syntax", message, field.position)
             return
         except BadExpression as error:
-            _syntax(field, error, known, report)
+            report_syntax(field, error, known, report)
             continue
         if compiled.mentions:
             is_perhaps = is_loose and not field.is_expression and "${" not in field.text
@@ -77,7 +77,8 @@ def _together(fields: list[Field]) -> Iterator[str]:
             yield f"${{{field.text}}}"
 
 
-def _syntax(field: Field, error: BadExpression, known: frozenset[str], report: Report) -> None:
+def report_syntax(field: Field, error: BadExpression, known: frozenset[str], report: Report) -> None:
+    """Report that the expression of *field* does not compile; *known* are the variables that it may name."""
     message = f"{field.owner}: the expression in {field.key} does not compile: {error.message}"
     hint = (
         "write an expression, such as '.'"

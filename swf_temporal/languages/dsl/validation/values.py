@@ -1,7 +1,7 @@
 """Rules about values: what may stand beside what, and the texts and numbers that mean something."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
 from swf_temporal.base.calendars.moments import InvalidTime
@@ -124,21 +124,22 @@ _DURATIONS: Final[Mapping[type[Node], tuple[str, ...]]] = {
 }
 
 
-def check_values(walk: Walk, report: Report) -> None:
-    """Add the problems of the values in a definition."""
+def check_values(walk: Walk, report: Report, *, but: Collection[type[Node]] = ()) -> None:
+    """Add the problems of the values in a definition, but those of nodes of some classes."""
     workflow = walk.workflow
-    _Values("the workflow", workflow, report).check(workflow)
+    _Values("the workflow", workflow, report, but).check(workflow)
     for owner, component in components_in(workflow):
-        _Values(owner, workflow, report).check(component)
+        _Values(owner, workflow, report, but).check(component)
     for place in walk.places:
-        _Values(place.owner, workflow, report).check(place.task)
+        _Values(place.owner, workflow, report, but).check(place.task)
 
 
 class _Values:
     """Checks the values of one owner."""
 
-    def __init__(self, owner: str, workflow: Workflow, report: Report) -> None:
+    def __init__(self, owner: str, workflow: Workflow, report: Report, but: Collection[type[Node]]) -> None:
         self._owner = owner
+        self._but = but
         self._workflow = workflow
         self._is_loose = workflow.evaluate.mode == "loose"
         self._report = report
@@ -146,6 +147,8 @@ class _Values:
     def check(self, node: Node) -> None:
         for part in parts_of(node):
             kind = type(part)
+            if kind in self._but:
+                continue
             if kind in ONE_OF:
                 self._one_of(part, *ONE_OF[kind])
             for key, forms in _FORMS.get(kind, {}).items():

@@ -1,0 +1,127 @@
+"""What the metadata of a zigflow document say: how activities are run, and how long a listen task waits."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+from swf_temporal.base.calls import PRIORITIES
+from swf_temporal.base.data import JSON
+from swf_temporal.languages.dsl.execution.lane import CallOptions, seconds_of
+from swf_temporal.languages.dsl.model.node import DurationParts
+from swf_temporal.languages.dsl.model.workflow import ListenTask, Task
+from swf_temporal.languages.dsl.model.zigflow import ActivityOptions, Message
+from swf_temporal.runtime.retrying import RetryRule
+
+OPTIONS: Final = "activityOptions"
+TIMEOUT: Final = "timeout"
+_DEFAULT_WAIT: Final = 60.0
+"""The seconds that a listen task waits if it does not say how long."""
+_ATTEMPT: Final = 15.0
+"""The seconds that an attempt of an activity may take by default."""
+_DELAY, _LONGEST_DELAY, _FACTOR, _ATTEMPTS = 1.0, 60.0, 2.0, 5
+_UNITS: Final = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
+_GO_DURATION: Final = re.compile(r"(?:\d+(?:\.\d*)?|\.\d+)(?:h|ms|m|s|us|µs|ns)")
+
+
+@dataclass(frozen=True, slots=True)
+class ActivityRules:
+    """How the activities of a task are run."""
+
+    call_options: CallOptions
+    external: Mapping[str, JSON]
+    """The same for an activity of another worker, by the names that Temporal has."""
+
+
+def options_of(of_document: Mapping[str, Any], of_task: Mapping[str, Any]) -> ActivityOptions:
+    """Return the options in the metadata of a task, and in those of the document."""
+    document, task = of_document.get(OPTIONS) or {}, of_task.get(OPTIONS) or {}
+    policy = {**(document.get("retryPolicy") or {}), **(task.get("retryPolicy") or {})}
+    given = {**document, **task, **({"retryPolicy": policy} if policy else {})}
+    return ActivityOptions.model_validate({key: value for key, value in given.items() if value is not None})
+
+
+def rules_of(options: ActivityOptions, timeout: Mapping[str, Any] | None) -> ActivityRules:
+    """Return the rules for these *options*, where each attempt may take the *timeout* of the workflow."""
+    policy = options.retry_policy
+    delay = _or(None if policy is None else policy.initial_interval, _DELAY)
+    longest = _or(None if policy is None else policy.maximum_interval, _LONGEST_DELAY)
+    factor = _FACTOR if policy is None or policy.backoff_coefficient is None else policy.backoff_coefficient
+    attempts = _ATTEMPTS if policy is None or policy.maximum_attempts is None else policy.maximum_attempts
+    never = () if policy is None or policy.non_retryable_error_types is None else policy.non_retryable_error_types
+    rule = RetryRule(
+        delay=delay,
+        multiplier=factor,
+        max_delay=max(longest, delay),
+        max_attempts=attempts or None,
+        never=tuple((name, None) for name in never),
+    )
+    attempt = _ATTEMPT if timeout is None else seconds_of(DurationParts.model_validate(dict(timeout)))
+    total = options.schedule_to_close
+    priority = None if options.priority is None or options.priority.priority_key is None else options.priority
+    key = None if priority is None or priority.priority_key is None else min(priority.priority_key, max(PRIORITIES))
+    external: dict[str, JSON] = {
+        "startToCloseTimeout": _written(_or(options.start_to_close, attempt)),
+        "retryPolicy": {
+            "initialInterval": _written(delay),
+            "maximumInterval": _written(max(longest, delay)),
+            "backoffCoefficient": factor,
+            "maximumAttempts": attempts,
+            "nonRetryableErrorTypes": list(never),
+        },
+    }
+    for name, one in (
+        ("scheduleToCloseTimeout", total),
+        ("scheduleToStartTimeout", options.schedule_to_start),
+        ("heartbeatTimeout", options.heartbeat),
+    ):
+        if one is not None:
+            external[name] = _written(seconds_of(one))
+    limit = None if total is None else timedelta(seconds=seconds_of(total))
+    return ActivityRules(CallOptions(rule, limit, key), external)
+
+
+def _or(given: DurationParts | None, otherwise: float) -> float:
+    return otherwise if given is None else seconds_of(given)
+
+
+def _written(seconds: float) -> str:
+    return f"PT{seconds:g}S"
+
+
+def wait_of(task: Task) -> float:
+    """Return how many seconds a listen task waits."""
+    given = task.metadata.get(TIMEOUT)
+    return _DEFAULT_WAIT if given is None else go_seconds(str(given))
+
+
+def go_seconds(text: str) -> float:
+    """Return a duration as Go writes it, such as `1m30s`, in seconds. Raises ValueError."""
+    parts = _GO_DURATION.findall(text)
+    if text != "0" and (not parts or "".join(parts) != text):
+        raise ValueError(text)
+    total = 0.0
+    for part in parts:
+        number = part.rstrip("hmsunµ")
+        total += float(number) * _UNITS[part[len(number) :]]
+    return total
+
+
+def messages_of(task: ListenTask) -> list[Message]:
+    """Return the messages that *task* listens to."""
+    to = task.listen.to
+    given = (to.one,) if to.one is not None else (*(to.any or ()), *(to.all or ()))
+    return [Message.model_validate(dict(one.with_)) for one in given]
+
+
+def message_in(task: Task, name: str) -> Message | None:
+    """Return the message called *name* that *task* listens to, if it is a listen task and there is one."""
+    if not isinstance(task, ListenTask):
+        return None
+    return next((one for one in messages_of(task) if one.id == name), None)
+
+
+def activity_at(given: Mapping[str, Any]) -> str:
+    """Return the operation that means the activity of a task queue that the arguments of a call name."""
+    return f"temporal:{given['name']}@{given['taskQueue']}"

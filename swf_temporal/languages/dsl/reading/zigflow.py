@@ -1,0 +1,283 @@
+"""Reading zigflow documents: what their tasks say in another way than DSL 1.0 becomes what the model has.
+
+What zigflow refuses, or does not do what the text says, is a problem here, with what to write instead.
+"""
+
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from swf_temporal.base.errors import Position, Problem, Severity
+from swf_temporal.languages.dsl.execution.zigflow_options import OPTIONS, TIMEOUT, go_seconds
+from swf_temporal.languages.dsl.model.node import PARTS, Node
+from swf_temporal.languages.dsl.model.workflow import type_of
+from swf_temporal.languages.dsl.model.zigflow import ACTIVITY, QUERY, ActivityArguments, ActivityOptions, Message
+from swf_temporal.languages.dsl.names import LATEST
+from swf_temporal.languages.dsl.tree import WrittenTask, object_at, written_tasks
+from swf_temporal.text.located import Array, Object, objects_in
+from swf_temporal.text.model_errors import ErrorPlace, problem_of, problems_of
+from swf_temporal.text.origin import Source
+from swf_temporal.text.suggestions import did_you_mean
+
+UNLIKE: Final = "zigflow-unlike"
+"""The code of problems of what is in DSL 1.0, but not in zigflow's language, or not here."""
+NO_EFFECT: Final = "zigflow-no-effect"
+"""The code of problems of what zigflow reads and does not heed."""
+_IN_OFFICIAL: Final = "in DSL 1.0 it has: there the document has a name and a namespace, without workflowType"
+_CALLS: Final = (ACTIVITY, "grpc", "http", "mcp")
+_OPTIONS_HINT: Final = "write metadata: {activityOptions: {startToCloseTimeout: {seconds: 30}}}"
+_NOT_THERE: Final[Mapping[str, str]] = {
+    "timeout": _OPTIONS_HINT,
+    **dict.fromkeys(
+        ("input.schema.resource", "output.schema.resource", "export.schema.resource"),
+        "write the schema itself, as schema: {format: json, document: …}",
+    ),
+    "input.from": "read what the task needs in its expressions: $data, $context, $input",
+    "catch.errors": "catch.do may look at $data.error, with a switch",
+    "catch.when": "catch.do may look at $data.error, with a switch",
+    "catch.exceptWhen": "catch.do may look at $data.error, with a switch",
+    "catch.retry": "write metadata: {activityOptions: {retryPolicy: {maximumAttempts: 3}}} at the task that fails",
+    "catch.then": "write then in the task itself, or in the last task of catch.do",
+    "foreach": "listen in a loop, with for",
+    "listen.read": "$data has what a message carried",
+    "listen.to.until": "acceptIf says which message is the last",
+    "run.return": "the result is what the process writes on stdout",
+    "metadata.searchAttributes": "write them under document.metadata.searchAttributes, which are set at the start",
+}
+"""What a task of zigflow cannot have, by its path, and what to write instead."""
+_OF_INPUT: Final = ("input.from", "input.schema.resource")
+_OF_SCHEDULES: Final[Mapping[str, str]] = {
+    "scheduleId": "`swf schedule` knows a schedule by the workflow type",
+    "scheduleInput": "give the input to `swf schedule apply`",
+    "scheduleWorkflowName": "a schedule starts the workflow of its document",
+}
+"""Metadata of schedules, which are made by a command here, and what says the same."""
+_NOT_HEEDED: Final = ("use", "evaluate", "output")
+_RESERVED: Final = ("status", "data", "trace", "deliver", "event")
+"""The names of queries, updates and signals that every instance has."""
+_PANICS: Final = "https://go.dev/panic"
+
+
+def workflows_in(root: Object) -> list[Object]:
+    """Return each workflow that the document *root* defines, as a document of its own.
+
+    If all its tasks are `do`, each is a workflow, whose type is the name of the task.
+    """
+    root = deepcopy(root)
+    for key in [key for key in root if key.startswith(".")]:
+        root.take(key)  # where authors keep what YAML repeats
+    tasks = root.get("do")
+    if not _are_workflows(tasks):
+        return [root]
+    return [_alone(root, index) for index in range(len(tasks))]
+
+
+def _are_workflows(tasks: Any) -> bool:
+    return isinstance(tasks, list) and bool(tasks) and all(
+        isinstance(one, Object) and len(one) == 1 and type_of(next(iter(one.values()))) == "do" for one in tasks
+    )
+
+
+def _alone(root: Object, index: int) -> Object:
+    alone, tasks = deepcopy(root), root["do"]
+    where = tasks.positions[index] if isinstance(tasks, Array) and tasks.positions else root.where.value("do")
+    alone["do"] = Array([deepcopy(tasks[index])], [where])
+    return alone
+
+
+def in_dsl(root: Object, source: Source) -> tuple[Object, list[Problem]]:
+    """Return one workflow as the model of DSL 1.0 has it, with the problems of what is not in zigflow's language."""
+    root = deepcopy(root)
+    document = object_at(root, "document")
+    if _are_workflows(root.get("do")) and document is not None:
+        ((name, task),) = root["do"][0].items()
+        document.put("workflowType", name, (root["do"][0].where.key(name),) * 2)
+        root["do"] = task["do"]
+    reading = _Reading(source)
+    reading.of_document(root)
+    for one in written_tasks(root):
+        reading.of_task(one)
+    return root, reading.problems
+
+
+class _Reading:
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self.problems: list[Problem] = []
+
+    def _error(self, message: str, position: Position, hint: str | None = None, code: str = UNLIKE) -> None:
+        self.problems.append(self._source.problem(code, message, position, hint))
+
+    def _no_effect(self, message: str, position: Position, hint: str | None) -> None:
+        self.problems.append(self._source.problem(NO_EFFECT, message, position, hint, Severity.WARNING))
+
+    def _check(self, model: type[Node], value: Object, subject: str) -> None:
+        """Report the errors in *value*, which has to be one of *model*."""
+        try:
+            model.model_validate(value)
+        except ValidationError as refused:
+            self.problems += problems_of(refused, lambda details: self._problem(details, model, value, subject))
+
+    def _problem(self, details: Any, model: type[Node], value: Object, subject: str) -> Problem:
+        path, kind = details["loc"], details["type"]
+        place = ErrorPlace(value, path)
+        words = ".".join(map(str, path[:-1]))
+        owner = f"{subject}.{words}" if words else subject
+        if kind == "extra_forbidden":
+            key = str(path[-1])
+            hint = did_you_mean(key, model.written())
+            return self._source.problem("unknown-property", f"{owner} has an unknown key {key!r}", place.key_position, hint)
+        if kind == "missing":
+            return self._source.problem("missing", f"{owner} has no {path[-1]}", place.position)
+        return problem_of(details, place, f"{subject}.{'.'.join(map(str, path))}", self._source)
+
+    def of_document(self, root: Object) -> None:
+        document = object_at(root, "document")
+        if document is None:
+            return
+        for key in [key for key in _NOT_HEEDED if key in root]:
+            self._no_effect(f"the workflow: {key} has no effect in zigflow's language", root.where.key(key), _IN_OFFICIAL)
+            root.take(key)
+        schedule = object_at(root, "schedule")
+        for key in ("after", "on") if schedule is not None else ():
+            if key in schedule:
+                self._error(f"the schedule has {key}, which zigflow has not", schedule.where.key(key), _IN_OFFICIAL)
+        for path in _OF_INPUT:
+            self._refuse("the workflow", root, path)
+        metadata = object_at(document, "metadata")
+        if metadata is None:
+            return
+        for key in [key for key in _OF_SCHEDULES if key in metadata]:
+            where = metadata.where.key(key)
+            self._no_effect(f"document.metadata.{key} has no effect here", where, _OF_SCHEDULES[key])
+        options = object_at(metadata, OPTIONS)
+        if options is not None:
+            self._check(ActivityOptions, options, f"document.metadata.{OPTIONS}")
+
+    def _refuse(self, owner: str, node: Object, path: str) -> None:
+        """Report what is at *path* in *node*, if anything is."""
+        *around, key = path.split(".")
+        holder = object_at(node, *around)
+        if holder is not None and key in holder:
+            self._error(f"{owner}: {path} is not in zigflow's language", holder.where.key(key), _NOT_THERE[path])
+
+    def of_task(self, one: WrittenTask) -> None:
+        task, kind = one.task, type_of(one.task)
+        if kind == "emit":
+            self._error(f"{one.owner}: emit is not in zigflow's language", task.where.key("emit"), _IN_OFFICIAL)
+        for path in _NOT_THERE:
+            self._refuse(one.owner, task, path)
+        options = object_at(task, "metadata", OPTIONS)
+        if options is not None:
+            self._check(ActivityOptions, options, f"{one.owner}: {OPTIONS}")
+            self._fairness(one, options)
+        match kind:
+            case "call":
+                self._call(one)
+            case "listen":
+                self._listen(one)
+            case "wait":
+                self._wait(one)
+            case "run":
+                self._run(one)
+            case "raise":
+                self._raise(one)
+
+    def _fairness(self, one: WrittenTask, options: Object) -> None:
+        priority = object_at(options, "priority")
+        for key in ("fairnessKey", "fairnessWeight") if priority is not None else ():
+            if key in priority:
+                hint = "priorityKey, from 1 to 5, has"
+                self._no_effect(f"{one.owner}: {key} has no effect here", priority.where.key(key), hint)
+
+    def _call(self, one: WrittenTask) -> None:
+        called, given = one.task.get("call"), object_at(one.task, "with")
+        if called not in _CALLS:
+            hint = did_you_mean(str(called), _CALLS) or _IN_OFFICIAL
+            what = f"{one.owner} calls {called!r}; zigflow calls {', '.join(_CALLS[:-1])} and {_CALLS[-1]}"
+            self._error(what, one.task.where.value("call"), hint)
+        elif given is None:
+            if called == ACTIVITY:
+                where = one.task.where.position
+                self._error(f"{one.owner} has no with", where, "write with: {name: …, taskQueue: …}", "missing")
+        elif called == ACTIVITY:
+            self._check(ActivityArguments, given, f"{one.owner}: with")
+            if "arguments" in given and not isinstance(given["arguments"], list):
+                message = f"{one.owner}: with.arguments must be a list"
+                self._error(message, given.where.value("arguments"), "write each argument after a hyphen", "type")
+            if "@" in str(given.get("taskQueue", "")):
+                self._error(f"{one.owner}: a task queue has no @ in its name here", given.where.value("taskQueue"))
+        elif called == "grpc":
+            service = object_at(given, "service")
+            for key, default in (("host", "localhost"), ("port", 50051)) if service is not None else ():
+                service.setdefault(key, default)
+        for holder in (object_at(given, "endpoint"), given, object_at(given, "service")) if given is not None else ():
+            if holder is not None and "authentication" in holder:
+                message = f"{one.owner}: authentication is not in zigflow's language"
+                hint = "write the header, or the document in DSL 1.0, which has authentication and secrets"
+                self._error(message, holder.where.key("authentication"), hint)
+
+    def _listen(self, one: WrittenTask) -> None:
+        to = object_at(one.task, "listen", "to")
+        given = [] if to is None else [to["one"]] if "one" in to else [*(to.get("any") or ()), *(to.get("all") or ())]
+        kinds = set()
+        for each in objects_in(given):
+            message = object_at(each, "with")
+            if message is None:
+                continue
+            self._check(Message, message, f"{one.owner}: with")
+            kinds.add(message.get("type") == QUERY)
+            if message.get("id") in _RESERVED:
+                text = f"{one.owner}: every instance has a message called {message['id']!r}"
+                self._error(text, message.where.value("id"), "choose another id")
+        if len(kinds) > 1:
+            text = f"{one.owner} listens to a query beside others, so that zigflow waits for none of them"
+            self._error(text, one.task.where.key("listen"), "listen to the query in a task of its own, before")
+        metadata = object_at(one.task, "metadata")
+        if metadata is not None and TIMEOUT in metadata:
+            try:
+                go_seconds(str(metadata[TIMEOUT]))
+            except ValueError:
+                text = f"{one.owner}: metadata.timeout is {metadata[TIMEOUT]!r}, which is not a duration of Go"
+                self._error(text, metadata.where.value(TIMEOUT), "such as 90s, 5m or 24h")
+
+    def _wait(self, one: WrittenTask) -> None:
+        given = object_at(one.task, "wait")
+        if given is None:
+            return
+        if "until" in given and len(given) > 1:
+            text = f"{one.owner} waits until a moment, and for a duration"
+            self._error(text, given.where.key(next(key for key in given if key != "until")), "write two tasks", "one-of")
+        if "until" in given:
+            one.task["wait"] = f"${{ {{until: {_as_jq(given['until'])}}} }}"
+        elif any(isinstance(value, str) for value in given.values()) and given.keys() <= set(PARTS):
+            parts = ", ".join(f"{key}: {_as_jq(value)}" for key, value in given.items())
+            one.task["wait"] = f"${{ {{{parts}}} }}"
+
+    def _run(self, one: WrittenTask) -> None:
+        process = object_at(one.task, "run", "workflow")
+        if process is None:
+            return
+        if "type" in process:
+            process.rename("type", "name")
+        process.setdefault("namespace", "")
+        process["version"] = LATEST
+
+    def _raise(self, one: WrittenTask) -> None:
+        error = object_at(one.task, "raise", "error")
+        if error is not None and _PANICS in (error.get("type"), error.get("title")):
+            text = f"{one.owner} raises a panic, after which zigflow tries again until its worker is another"
+            self._error(text, error.where.position, "raise an error of a type of your own, and `swf retry` the instance")
+
+
+def _as_jq(value: Any) -> str:
+    """Return a number, or a text that may be an expression, as a part of one."""
+    if not isinstance(value, str):
+        return str(value)
+    if value.startswith("${") and value.endswith("}"):
+        return f"({value[2:-1]})"
+    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+

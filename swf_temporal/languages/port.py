@@ -121,10 +121,16 @@ class Definition(ABC):
     """The position of its id."""
     others: "tuple[Definition, ...]" = ()
     """The other definitions in the same text, if its language allows several."""
-    updates: frozenset[str] = frozenset()
-    """The names of the updates that its instances answer, beside `deliver`."""
-    queries: frozenset[str] = frozenset()
-    """The names of the queries that its instances answer, beside those of every instance."""
+
+    @property
+    def updates(self) -> frozenset[str]:
+        """The names of the updates that its instances answer, beside `deliver`."""
+        return frozenset()
+
+    @property
+    def queries(self) -> frozenset[str]:
+        """The names of the queries that its instances answer, beside those of every instance."""
+        return frozenset()
 
     @property
     def task_queue(self) -> str | None:

@@ -227,7 +227,7 @@ class _Serving(worker.Interceptor):
 
     def __init__(self, config: WorkerConfig, catalogue: Catalogue, settings: WorkerSettings) -> None:
         limit = limit_of(config["client"].data_converter.payload_converter)
-        environment = settings.seen_environment()
+        environment = {name: os.environ[name] for name in settings.environment if name in os.environ}
         self.activities = Activities(catalogue, limit, settings.limits, lambda _: environment)
         by_tuner = settings.max_activities if config.get("tuner") is not None else _SLOTS
         self.slots: int = config.get("max_concurrent_activities") or by_tuner

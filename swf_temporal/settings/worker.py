@@ -3,7 +3,6 @@
 Imports little: command-line options are made of the settings. `sdk/worker.py` passes them to Temporal's SDK.
 """
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -153,10 +152,6 @@ class WorkerSettings(Section):
     """Whether instances stay with the version that they began on, or move to the current one."""
     versioning_of: Annotated[Mapping[str, Annotated[Versioning, WORD]], PAIRS] = Field(default_factory=dict)
     """The same for instances of single definitions, by their ids."""
-
-    def seen_environment(self) -> dict[str, str]:
-        """Return the variables of the environment that definitions may see, as far as they are set."""
-        return {name: os.environ[name] for name in self.environment if name in os.environ}
 
     @property
     def version(self) -> Deployment | None:

@@ -304,9 +304,10 @@ class SimulationContext:
     def _answers(self) -> dict[str, JSON]:
         """Return the answers to the queries of the first definition, as far as it has any."""
         answers: dict[str, JSON] = {}
-        for name in sorted(self.first.queries) if self._last is not None else ():
+        for name in sorted(self.first.queries):
             with suppress(LookupError):
-                answers[name] = self._last.execution.answer(name)
+                if self._last is not None:
+                    answers[name] = self._last.execution.answer(name)
         return answers
 
     def _finish(self) -> None:

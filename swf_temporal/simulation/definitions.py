@@ -26,7 +26,7 @@ def workflows_of(scenario: Scenario) -> list[Definition]:
     problems = [problem for problem in problems if not _is_left_out(problem, scenario)]
     if any(problem.severity is Severity.ERROR for problem in problems):
         raise InvalidDefinition(problems)
-    return workflows
+    return [one for workflow in workflows for one in (workflow, *workflow.others)]
 
 
 def broken_in(scenario: Scenario) -> dict[str, str]:

@@ -31,7 +31,6 @@ from swf_temporal.temporal.records import Pin, catalogue_of
 from swf_temporal.temporal.workflow_input import UNREADABLE, value_of
 from swf_temporal.text.suggestions import did_you_mean
 
-
 _UPDATES: Final = "updates"
 """The source of the events that updates are."""
 

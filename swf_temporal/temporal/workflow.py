@@ -203,9 +203,7 @@ class Interpreter:
         """Return the answer of the definition to a query that it names."""
         run, definition = self._instance.run, self._instance.definition
         try:
-            if run is None:
-                raise LookupError(name)
-            answer = run.execution.answer(name)
+            answer = None if run is None else run.execution.answer(name)
         except LookupError:
             known = sorted({"status", "data", "trace"}.union(definition.queries if definition is not None else ()))
             listed = f"{', '.join(known[:-1])} and {known[-1]}"

@@ -36,8 +36,15 @@ from swf_temporal.languages.dsl.model.workflow import (
     TaskBase,
     Workflow,
 )
-from swf_temporal.languages.dsl.execution.zigflow_options import activity_at, messages_of
-from swf_temporal.languages.dsl.model.zigflow import ACTIVITY, QUERY, UPDATE, Message, ZigflowWorkflow
+from swf_temporal.languages.dsl.model.zigflow import (
+    ACTIVITY,
+    QUERY,
+    UPDATE,
+    Message,
+    ZigflowWorkflow,
+    activity_at,
+    messages_of,
+)
 from swf_temporal.languages.dsl.names import id_of, own_function
 from swf_temporal.languages.dsl.schedules import spec_of
 from swf_temporal.languages.metadata import attributes_of, concurrency_of, people_of
@@ -287,6 +294,12 @@ class ZigflowDefinition(DslDefinition):
         from swf_temporal.runtime.host import SEMANTICS  # noqa: PLC0415 - as above
 
         return ZigflowProgram(self.workflow, self.written, SEMANTICS)
+
+    def with_source(self, source: Source) -> Self:
+        """Return the same definition as if it had been read from *source*, with the others of its text."""
+        found = super().with_source(source)
+        found.others = self.others
+        return found
 
     def input_of(self, given: JSON | bytes) -> JSON:
         """Return the data of an instance that is started with *given*, which may be null."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from swf_temporal.base.calls import Auth
 from swf_temporal.base.data import JSON
-from swf_temporal.base.errors import Problem, Severity, UsageError
+from swf_temporal.base.errors import Problem, Severity, UsageError, WorkflowFault
 from swf_temporal.languages.base import LanguageBase
 from swf_temporal.languages.dsl.names import NAME, TITLE, is_zigflow
 from swf_temporal.languages.including import at_its_origin
@@ -56,6 +56,7 @@ class Dsl(LanguageBase):
     def read(self, root: Object, source: Source, fetch: Fetch = nothing) -> Checked:
         """Return the definition *root* with all its problems; the documents that it names are read by *fetch*."""
         from swf_temporal.languages.dsl.definition import DslDefinition
+        from swf_temporal.languages.dsl.model.workflow import Workflow
         from swf_temporal.languages.dsl.reading.document import build
         from swf_temporal.languages.dsl.reading.resources import with_resources
         from swf_temporal.languages.dsl.validation.rules import validate
@@ -63,7 +64,7 @@ class Dsl(LanguageBase):
         if is_zigflow(root):
             return self._read_zigflow(root, source, checks=True)
         included = with_resources(root, source, fetch)
-        workflow, refused = build(root, source)
+        workflow, refused = build(root, source, Workflow)
         problems = [*included.problems, *refused]
         definition = None
         if workflow is not None:
@@ -77,11 +78,12 @@ class Dsl(LanguageBase):
     def read_pinned(self, root: Object, source: Source) -> Checked:
         """Return the definition that a running instance carries, without validating it."""
         from swf_temporal.languages.dsl.definition import DslDefinition
+        from swf_temporal.languages.dsl.model.workflow import Workflow
         from swf_temporal.languages.dsl.reading.document import build
 
         if is_zigflow(root):
             return self._read_zigflow(root, source, checks=False)
-        workflow, problems = build(root, source)
+        workflow, problems = build(root, source, Workflow)
         definition = None if workflow is None else DslDefinition(self, workflow, root, source)
         return Checked(definition, tuple(sorted(problems, key=partial(_order, source.name))))
 
@@ -98,12 +100,10 @@ class Dsl(LanguageBase):
             translated, refused = in_dsl(one, source)
             workflow, wrong = build(translated, source, ZigflowWorkflow)
             problems += [*refused, *wrong]
-            if workflow is None:
-                continue
-            if checks:
-                problems += validate_zigflow(workflow, source)
-            own = source if len(alone) == 1 else Source(written(one), source.name)
-            definitions.append(ZigflowDefinition(self, workflow, translated, own))
+            if workflow is not None:
+                problems += validate_zigflow(workflow, source) if checks else ()
+                own = source if len(alone) == 1 else Source(written(one), source.name)
+                definitions.append(ZigflowDefinition(self, workflow, translated, own))
         if not checks:
             return Checked(definitions[0] if definitions else None, () if definitions else tuple(problems))
         stops = any(problem.severity is Severity.ERROR for problem in problems) or not definitions
@@ -133,6 +133,12 @@ class Dsl(LanguageBase):
         from swf_temporal.languages.dsl.execution.requests import fill_auth
 
         return fill_auth(auth, secrets)
+
+    def holds(self, condition: JSON, fault: WorkflowFault) -> bool:
+        """Return whether a call of a zigflow document that failed with *fault* is made again."""
+        from swf_temporal.languages.dsl.execution.zigflow_options import OF_STATUS, is_tried_again
+
+        return condition == OF_STATUS and is_tried_again(fault)
 
     def marks(self, root: Object) -> list[Mark]:
         """Return the names in a document."""

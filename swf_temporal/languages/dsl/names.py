@@ -32,9 +32,9 @@ OF_ZIGFLOW: Final = frozenset({"workflowType", "taskQueue"})
 def id_of(namespace: str, name: str) -> str:
     """Return the id of the definition *name* in *namespace*, which is also the type of its workflows on Temporal.
 
-    Neither may have a dot, so that it is unique.
+    Neither may have a dot, so that it is unique. The workflows of zigflow are in no namespace.
     """
-    return f"{namespace}.{name}"
+    return f"{namespace}.{name}" if namespace else name
 
 
 def version_numbers(dsl: str) -> tuple[int, int, int]:

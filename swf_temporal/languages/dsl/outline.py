@@ -29,6 +29,7 @@ from swf_temporal.languages.dsl.model.workflow import (
     WaitTask,
     Workflow,
 )
+from swf_temporal.languages.dsl.model.zigflow import QUERY, ZigflowWorkflow, messages_of
 from swf_temporal.languages.dsl.names import LATEST, id_of, own_function
 from swf_temporal.languages.dsl.schedules import written
 
@@ -79,7 +80,7 @@ def _part(
         path=path,
         kind=task.kind,
         name=one.name,
-        work=tuple(_work(one.name, task, workflow.use.functions)),
+        work=tuple(_work_in(one.name, task, workflow)),
         limits={} if limit is None else {"timeout": limit},
         ways=tuple(_ways(task, path, following, named)),
         parts=tuple(_inner(one.task, path, workflow)),
@@ -114,6 +115,20 @@ def _caught(task: TryTask) -> str:
     )
     condition = "" if catch.when is None else f" if {in_a_line(catch.when)}"
     return f"on error {' '.join(words)}".strip() + condition
+
+
+def _work_in(name: str, task: TaskBase, workflow: Workflow) -> Iterator[Work]:
+    also = () if task.if_ is None else (f"if {in_a_line(task.if_)}",)
+    if isinstance(workflow, ZigflowWorkflow) and isinstance(task, ListenTask):
+        messages = messages_of(task)
+        awaited = tuple(one.id for one in messages if one.type != QUERY)
+        answered = [one.id for one in messages if one.type == QUERY]
+        words = f"waits for {' and '.join(awaited)}" if awaited else f"answers {', '.join(answered)}"
+        yield Work(text=words, awaits=awaited, also=also)
+    elif isinstance(workflow, ZigflowWorkflow) and isinstance(task, CallFunction):
+        yield Work(calls=name, also=also)
+    else:
+        yield from _work(name, task, workflow.use.functions)
 
 
 def _work(name: str, task: TaskBase, functions: Collection[str]) -> Iterator[Work]:  # noqa: C901, PLR0912 - a case for each type

@@ -99,9 +99,7 @@ class ScenarioHost:
         except UsageError as error:
             return error
 
-    async def _observed(
-        self, handle: Handle, session: Session, status: str, definition: Definition
-    ) -> ObservedRun:
+    async def _observed(self, handle: Handle, session: Session, status: str, definition: Definition) -> ObservedRun:
         cancellation = definition.cancellation(by_parent=False)
         output: JSON = None
         error: dict[str, JSON] | None = None

@@ -6,9 +6,9 @@ from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import TimedOut, WorkflowFault
 from swf_temporal.languages.dsl.execution.frames import MessagesBody
-from swf_temporal.languages.dsl.execution.zigflow_options import messages_of, wait_of
+from swf_temporal.languages.dsl.execution.zigflow_options import wait_of
 from swf_temporal.languages.dsl.model.workflow import ListenTask
-from swf_temporal.languages.dsl.model.zigflow import QUERY, UPDATE, Message
+from swf_temporal.languages.dsl.model.zigflow import QUERY, UPDATE, Message, messages_of
 from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.waiting import EventSelector, next_event
 
@@ -34,7 +34,9 @@ async def listen(task: ListenTask, body: MessagesBody, state: JSON, lane: "State
         # An update is answered each time that it comes; a signal is taken until it is accepted.
         wanted = [one for one in awaited if one.type == UPDATE or one.id not in body.done]
         kinds = [lambda event, one=one: event.type == one.id for one in wanted]
-        found = await next_event(EventSelector([one.id for one in wanted], kinds, None), body, lane, deadline=body.deadline)
+        found = await next_event(
+            EventSelector([one.id for one in wanted], kinds, None), body, lane, deadline=body.deadline
+        )
         if found is None:
             raise lane.locate(TimedOut(f"{_TIMEOUT} {_in_go(limit)}"))
         await _take(wanted[found[0]], found[1], body, state, lane)

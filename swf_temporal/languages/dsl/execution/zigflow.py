@@ -18,12 +18,12 @@ from swf_temporal.languages.dsl.execution.execution import CONTINUE, END, EXIT, 
 from swf_temporal.languages.dsl.execution.frames import ListFrame, TaskFrame, ZigflowFrame
 from swf_temporal.languages.dsl.execution.lane import CallOptions, Lane
 from swf_temporal.languages.dsl.execution.program import DslProgram, ListPlan, TaskPlan
-from swf_temporal.languages.dsl.execution.zigflow_options import ActivityRules, message_in, options_of, rules_of
+from swf_temporal.languages.dsl.execution.zigflow_options import ActivityRules, options_of, rules_of
 from swf_temporal.languages.dsl.execution.zigflow_tasks import work_of
 from swf_temporal.languages.dsl.expressions import UUID, StrictExpressions, texts_in
 from swf_temporal.languages.dsl.model.node import DurationParts
 from swf_temporal.languages.dsl.model.workflow import DoTask
-from swf_temporal.languages.dsl.model.zigflow import ZigflowWorkflow
+from swf_temporal.languages.dsl.model.zigflow import ZigflowWorkflow, message_in
 from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.progress import Value
 from swf_temporal.runtime.run import walk

@@ -1,6 +1,5 @@
 """What the metadata of a zigflow document say: how activities are run, and how long a listen task waits."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -8,21 +7,23 @@ from typing import Any, Final
 
 from swf_temporal.base.calls import PRIORITIES
 from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import WorkflowFault
 from swf_temporal.languages.dsl.execution.lane import CallOptions, seconds_of
 from swf_temporal.languages.dsl.model.node import DurationParts
-from swf_temporal.languages.dsl.model.workflow import ListenTask, Task
-from swf_temporal.languages.dsl.model.zigflow import ActivityOptions, Message
+from swf_temporal.languages.dsl.model.workflow import Task
+from swf_temporal.languages.dsl.model.zigflow import OPTIONS, TIMEOUT, ActivityOptions, go_seconds
 from swf_temporal.runtime.retrying import RetryRule
 
-OPTIONS: Final = "activityOptions"
-TIMEOUT: Final = "timeout"
+OF_STATUS: Final = "zigflow"
+"""The condition of retries that is about the status of an answer."""
+_FINAL_STATUS: Final = 501
+_SERVER_ERRORS: Final = range(500, 600)
+_TRIED_AGAIN: Final = (408, 429)
 _DEFAULT_WAIT: Final = 60.0
 """The seconds that a listen task waits if it does not say how long."""
 _ATTEMPT: Final = 15.0
 """The seconds that an attempt of an activity may take by default."""
 _DELAY, _LONGEST_DELAY, _FACTOR, _ATTEMPTS = 1.0, 60.0, 2.0, 5
-_UNITS: Final = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
-_GO_DURATION: Final = re.compile(r"(?:\d+(?:\.\d*)?|\.\d+)(?:h|ms|m|s|us|µs|ns)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,7 @@ def rules_of(options: ActivityOptions, timeout: Mapping[str, Any] | None) -> Act
         max_delay=max(longest, delay),
         max_attempts=attempts or None,
         never=tuple((name, None) for name in never),
+        condition=OF_STATUS,
     )
     attempt = _ATTEMPT if timeout is None else seconds_of(DurationParts.model_validate(dict(timeout)))
     total = options.schedule_to_close
@@ -82,6 +84,14 @@ def rules_of(options: ActivityOptions, timeout: Mapping[str, Any] | None) -> Act
     return ActivityRules(CallOptions(rule, limit, key), external)
 
 
+def is_tried_again(fault: WorkflowFault) -> bool:
+    """Return whether a call that failed with *fault* is made again, as far as the status of the answer shows it."""
+    status = fault.status
+    if status is None:
+        return fault.retryable
+    return status in _TRIED_AGAIN or (status in _SERVER_ERRORS and status != _FINAL_STATUS)
+
+
 def _or(given: DurationParts | None, otherwise: float) -> float:
     return otherwise if given is None else seconds_of(given)
 
@@ -94,34 +104,3 @@ def wait_of(task: Task) -> float:
     """Return how many seconds a listen task waits."""
     given = task.metadata.get(TIMEOUT)
     return _DEFAULT_WAIT if given is None else go_seconds(str(given))
-
-
-def go_seconds(text: str) -> float:
-    """Return a duration as Go writes it, such as `1m30s`, in seconds. Raises ValueError."""
-    parts = _GO_DURATION.findall(text)
-    if text != "0" and (not parts or "".join(parts) != text):
-        raise ValueError(text)
-    total = 0.0
-    for part in parts:
-        number = part.rstrip("hmsunµ")
-        total += float(number) * _UNITS[part[len(number) :]]
-    return total
-
-
-def messages_of(task: ListenTask) -> list[Message]:
-    """Return the messages that *task* listens to."""
-    to = task.listen.to
-    given = (to.one,) if to.one is not None else (*(to.any or ()), *(to.all or ()))
-    return [Message.model_validate(dict(one.with_)) for one in given]
-
-
-def message_in(task: Task, name: str) -> Message | None:
-    """Return the message called *name* that *task* listens to, if it is a listen task and there is one."""
-    if not isinstance(task, ListenTask):
-        return None
-    return next((one for one in messages_of(task) if one.id == name), None)
-
-
-def activity_at(given: Mapping[str, Any]) -> str:
-    """Return the operation that means the activity of a task queue that the arguments of a call name."""
-    return f"temporal:{given['name']}@{given['taskQueue']}"

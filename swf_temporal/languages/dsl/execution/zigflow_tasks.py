@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Final
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed, TimedOut, WorkflowFault, WrongData
 from swf_temporal.languages.dsl.execution.calls import Callee, callee_of, make_call, run_process
-from swf_temporal.languages.dsl.execution.ends import WorkflowEnded
 from swf_temporal.languages.dsl.execution.errors import RAISED, problem_of
 from swf_temporal.languages.dsl.execution.frames import (
     BranchesBody,
@@ -22,10 +21,11 @@ from swf_temporal.languages.dsl.execution.frames import (
 )
 from swf_temporal.languages.dsl.execution.messages import listen
 from swf_temporal.languages.dsl.execution.tasks import error_of
-from swf_temporal.languages.dsl.execution.zigflow_options import activity_at
+from swf_temporal.languages.dsl.execution.zigflow_options import is_tried_again
 from swf_temporal.languages.dsl.model.workflow import (
     CallFunction,
     DoTask,
+    EmitTask,
     ForkTask,
     ForTask,
     ListenTask,
@@ -36,9 +36,10 @@ from swf_temporal.languages.dsl.model.workflow import (
     TryTask,
     WaitTask,
 )
+from swf_temporal.languages.dsl.model.zigflow import activity_at
 from swf_temporal.runtime.host import SubflowCall, TraceKind
 from swf_temporal.runtime.iterations import first_to_succeed
-from swf_temporal.runtime.joining import MISSING, Path, join
+from swf_temporal.runtime.joining import Path, join
 from swf_temporal.runtime.progress import Value
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class Done:
     """Whether it only chose what follows: then the output of the task before stays."""
 
 
-async def work_of(lane: "StateLane", frame: TaskFrame, state: JSON) -> Done:  # noqa: C901, PLR0911 - a case for each type
+async def work_of(lane: "StateLane", frame: TaskFrame, state: JSON) -> Done:  # noqa: C901 - a case for each type
     """Do the work of the task of *lane* in *state*."""
     plan = _plan(lane)
     match plan.task:
@@ -91,6 +92,8 @@ async def work_of(lane: "StateLane", frame: TaskFrame, state: JSON) -> Done:  # 
             return Done(writes=await listen(task, frame.body_as(MessagesBody), state, lane))
         case RunTask() as task:
             return await _run(task, frame, state, lane)
+        case EmitTask():
+            raise WrongData("emit is not in zigflow's language")
         case task:
             callee = _activity(lane) if isinstance(task, CallFunction) else await callee_of(task, state, lane)
             result = await make_call(callee, frame.body_as(CallBody), state, lane)
@@ -179,9 +182,10 @@ async def _fork(task: ForkTask, body: BranchesBody, state: JSON, lane: "StateLan
     if not paths:
         return Done({})
     if task.fork.compete:
-        ended = [one for one in await first_to_succeed(paths, [], lane, _no_branch) if one is not MISSING]
+        results = await first_to_succeed(paths, [], lane, _no_branch)
     else:
-        ended = list(await join(paths))
+        results = await join(paths)
+    ended = [one for one in results if isinstance(one, int)]
     failed = next((one for one in ended if one in body.faults), None)
     if failed is not None:
         fault = body.faults[failed]
@@ -248,13 +252,13 @@ async def _try(task: TryTask, body: TryBody, state: JSON, lane: "StateLane") -> 
 def caught(fault: WorkflowFault, problem: dict[str, JSON]) -> dict[str, JSON]:
     """Return the error that the tasks of `catch` see."""
     if isinstance(fault, CallFailed) and fault.status is not None and fault.code != RAISED:
-        kind, message = _RETRYABLE if fault.retryable else _FINAL
+        kind, message = _RETRYABLE if is_tried_again(fault) else _FINAL
         details: JSON = {"statusCode": fault.status, "content": fault.body}
     elif isinstance(fault, CallFailed):
         kind, message, details = fault.name, fault.message, fault.body
     else:
         kind, message, details = str(problem["type"]), fault.message, dict(problem)
-    error: dict[str, JSON] = {"type": kind, "message": message, "nonRetryable": not fault.retryable}
+    error: dict[str, JSON] = {"type": kind, "message": message, "nonRetryable": not is_tried_again(fault)}
     if details is not None:
         error["details"] = details
     if isinstance(fault, CallFailed):

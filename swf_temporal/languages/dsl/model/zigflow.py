@@ -4,18 +4,25 @@ zigflow is a runtime whose language has the shape of DSL 1.0. Its documents name
 Temporal where those of the specification have a name and a namespace.
 """
 
-from typing import Final, Literal
+import re
+from collections.abc import Mapping
+from typing import Any, Final, Literal
 
 from pydantic import Field
 
 from swf_temporal.languages.dsl.model.node import DurationParts, Node, Number, Template, Text, Truth
-from swf_temporal.languages.dsl.model.workflow import Document, Workflow
+from swf_temporal.languages.dsl.model.workflow import Document, ListenTask, Task, Workflow
 from swf_temporal.languages.dsl.names import VERSION_FORM
 
 ACTIVITY: Final = "activity"
 """The function that calls an activity of any task queue."""
 QUERY, SIGNAL, UPDATE = "query", "signal", "update"
 """The kinds of messages that a listen task names."""
+OPTIONS: Final = "activityOptions"
+TIMEOUT: Final = "timeout"
+"""The keys of the metadata of tasks."""
+_UNITS: Final = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
+_GO_DURATION: Final = re.compile(r"(?:\d+(?:\.\d*)?|\.\d+)(?:h|ms|m|s|us|µs|ns)")
 
 
 class ZigflowDocument(Document):
@@ -80,3 +87,34 @@ class ActivityOptions(Node):
     priority: ActivityPriority | None = None
     disable_eager_execution: Truth | None = Field(default=None, alias="disableEagerExecution")
     summary: Text | None = None
+
+
+def go_seconds(text: str) -> float:
+    """Return a duration as Go writes it, such as `1m30s`, in seconds. Raises ValueError."""
+    parts = _GO_DURATION.findall(text)
+    if text != "0" and (not parts or "".join(parts) != text):
+        raise ValueError(text)
+    total = 0.0
+    for part in parts:
+        number = part.rstrip("hmsunµ")
+        total += float(number) * _UNITS[part[len(number) :]]
+    return total
+
+
+def messages_of(task: ListenTask) -> list[Message]:
+    """Return the messages that *task* listens to."""
+    to = task.listen.to
+    given = (to.one,) if to.one is not None else (*(to.any or ()), *(to.all or ()))
+    return [Message.model_validate(dict(one.with_)) for one in given]
+
+
+def message_in(task: Task, name: str) -> Message | None:
+    """Return the message called *name* that *task* listens to, if it is a listen task and there is one."""
+    if not isinstance(task, ListenTask):
+        return None
+    return next((one for one in messages_of(task) if one.id == name), None)
+
+
+def activity_at(given: Mapping[str, Any]) -> str:
+    """Return the operation that means the activity of a task queue that the arguments of a call name."""
+    return f"temporal:{given['name']}@{given['taskQueue']}"

@@ -65,9 +65,7 @@ _MEANT: Final[Mapping[str, str]] = {
 """What is probably meant by keys of other versions and languages, if it is possible in its place."""
 
 
-def build(
-    root: Object, source: Source, model: type[W] = Workflow  # type: ignore[assignment]  # the usual one
-) -> tuple[W | None, list[Problem]]:
+def build(root: Object, source: Source, model: type[W]) -> tuple[W | None, list[Problem]]:
     """Return the *model* of the definition *root*, or the problems that prevent it."""
     try:
         return model.model_validate(root), []

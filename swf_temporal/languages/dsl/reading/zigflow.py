@@ -10,10 +10,18 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from swf_temporal.base.errors import Position, Problem, Severity
-from swf_temporal.languages.dsl.execution.zigflow_options import OPTIONS, TIMEOUT, go_seconds
 from swf_temporal.languages.dsl.model.node import PARTS, Node
 from swf_temporal.languages.dsl.model.workflow import type_of
-from swf_temporal.languages.dsl.model.zigflow import ACTIVITY, QUERY, ActivityArguments, ActivityOptions, Message
+from swf_temporal.languages.dsl.model.zigflow import (
+    ACTIVITY,
+    OPTIONS,
+    QUERY,
+    TIMEOUT,
+    ActivityArguments,
+    ActivityOptions,
+    Message,
+    go_seconds,
+)
 from swf_temporal.languages.dsl.names import LATEST
 from swf_temporal.languages.dsl.tree import WrittenTask, object_at, written_tasks
 from swf_temporal.text.located import Array, Object, objects_in
@@ -57,6 +65,7 @@ _OF_SCHEDULES: Final[Mapping[str, str]] = {
 _NOT_HEEDED: Final = ("use", "evaluate", "output")
 _RESERVED: Final = ("status", "data", "trace", "deliver", "event")
 """The names of queries, updates and signals that every instance has."""
+_GRPC_PORT: Final = 50051
 _PANICS: Final = "https://go.dev/panic"
 
 
@@ -69,14 +78,18 @@ def workflows_in(root: Object) -> list[Object]:
     for key in [key for key in root if key.startswith(".")]:
         root.take(key)  # where authors keep what YAML repeats
     tasks = root.get("do")
-    if not _are_workflows(tasks):
+    if not isinstance(tasks, list) or not _are_workflows(tasks):
         return [root]
     return [_alone(root, index) for index in range(len(tasks))]
 
 
 def _are_workflows(tasks: Any) -> bool:
-    return isinstance(tasks, list) and bool(tasks) and all(
-        isinstance(one, Object) and len(one) == 1 and type_of(next(iter(one.values()))) == "do" for one in tasks
+    return (
+        isinstance(tasks, list)
+        and bool(tasks)
+        and all(
+            isinstance(one, Object) and len(one) == 1 and type_of(next(iter(one.values()))) == "do" for one in tasks
+        )
     )
 
 
@@ -128,7 +141,9 @@ class _Reading:
         if kind == "extra_forbidden":
             key = str(path[-1])
             hint = did_you_mean(key, model.written())
-            return self._source.problem("unknown-property", f"{owner} has an unknown key {key!r}", place.key_position, hint)
+            return self._source.problem(
+                "unknown-property", f"{owner} has an unknown key {key!r}", place.key_position, hint
+            )
         if kind == "missing":
             return self._source.problem("missing", f"{owner} has no {path[-1]}", place.position)
         return problem_of(details, place, f"{subject}.{'.'.join(map(str, path))}", self._source)
@@ -138,11 +153,13 @@ class _Reading:
         if document is None:
             return
         for key in [key for key in _NOT_HEEDED if key in root]:
-            self._no_effect(f"the workflow: {key} has no effect in zigflow's language", root.where.key(key), _IN_OFFICIAL)
+            self._no_effect(
+                f"the workflow: {key} has no effect in zigflow's language", root.where.key(key), _IN_OFFICIAL
+            )
             root.take(key)
         schedule = object_at(root, "schedule")
-        for key in ("after", "on") if schedule is not None else ():
-            if key in schedule:
+        for key in ("after", "on"):
+            if schedule is not None and key in schedule:
                 self._error(f"the schedule has {key}, which zigflow has not", schedule.where.key(key), _IN_OFFICIAL)
         for path in _OF_INPUT:
             self._refuse("the workflow", root, path)
@@ -187,8 +204,8 @@ class _Reading:
 
     def _fairness(self, one: WrittenTask, options: Object) -> None:
         priority = object_at(options, "priority")
-        for key in ("fairnessKey", "fairnessWeight") if priority is not None else ():
-            if key in priority:
+        for key in ("fairnessKey", "fairnessWeight"):
+            if priority is not None and key in priority:
                 hint = "priorityKey, from 1 to 5, has"
                 self._no_effect(f"{one.owner}: {key} has no effect here", priority.where.key(key), hint)
 
@@ -198,26 +215,29 @@ class _Reading:
             hint = did_you_mean(str(called), _CALLS) or _IN_OFFICIAL
             what = f"{one.owner} calls {called!r}; zigflow calls {', '.join(_CALLS[:-1])} and {_CALLS[-1]}"
             self._error(what, one.task.where.value("call"), hint)
-        elif given is None:
-            if called == ACTIVITY:
-                where = one.task.where.position
-                self._error(f"{one.owner} has no with", where, "write with: {name: …, taskQueue: …}", "missing")
         elif called == ACTIVITY:
-            self._check(ActivityArguments, given, f"{one.owner}: with")
-            if "arguments" in given and not isinstance(given["arguments"], list):
-                message = f"{one.owner}: with.arguments must be a list"
-                self._error(message, given.where.value("arguments"), "write each argument after a hyphen", "type")
-            if "@" in str(given.get("taskQueue", "")):
-                self._error(f"{one.owner}: a task queue has no @ in its name here", given.where.value("taskQueue"))
-        elif called == "grpc":
-            service = object_at(given, "service")
-            for key, default in (("host", "localhost"), ("port", 50051)) if service is not None else ():
-                service.setdefault(key, default)
-        for holder in (object_at(given, "endpoint"), given, object_at(given, "service")) if given is not None else ():
+            self._activity(one, given)
+        service = object_at(given, "service")
+        if called == "grpc" and service is not None:
+            service.setdefault("host", "localhost")
+            service.setdefault("port", _GRPC_PORT)
+        for holder in (object_at(given, "endpoint"), given, service):
             if holder is not None and "authentication" in holder:
                 message = f"{one.owner}: authentication is not in zigflow's language"
                 hint = "write the header, or the document in DSL 1.0, which has authentication and secrets"
                 self._error(message, holder.where.key("authentication"), hint)
+
+    def _activity(self, one: WrittenTask, given: Object | None) -> None:
+        if given is None:
+            where = one.task.where.position
+            self._error(f"{one.owner} has no with", where, "write with: {name: …, taskQueue: …}", "missing")
+            return
+        self._check(ActivityArguments, given, f"{one.owner}: with")
+        if not isinstance(given.get("arguments", []), list):
+            message = f"{one.owner}: with.arguments must be a list"
+            self._error(message, given.where.value("arguments"), "write each argument after a hyphen", "type")
+        if "@" in str(given.get("taskQueue", "")):
+            self._error(f"{one.owner}: a task queue has no @ in its name here", given.where.value("taskQueue"))
 
     def _listen(self, one: WrittenTask) -> None:
         to = object_at(one.task, "listen", "to")
@@ -249,7 +269,9 @@ class _Reading:
             return
         if "until" in given and len(given) > 1:
             text = f"{one.owner} waits until a moment, and for a duration"
-            self._error(text, given.where.key(next(key for key in given if key != "until")), "write two tasks", "one-of")
+            self._error(
+                text, given.where.key(next(key for key in given if key != "until")), "write two tasks", "one-of"
+            )
         if "until" in given:
             one.task["wait"] = f"${{ {{until: {_as_jq(given['until'])}}} }}"
         elif any(isinstance(value, str) for value in given.values()) and given.keys() <= set(PARTS):
@@ -269,7 +291,9 @@ class _Reading:
         error = object_at(one.task, "raise", "error")
         if error is not None and _PANICS in (error.get("type"), error.get("title")):
             text = f"{one.owner} raises a panic, after which zigflow tries again until its worker is another"
-            self._error(text, error.where.position, "raise an error of a type of your own, and `swf retry` the instance")
+            self._error(
+                text, error.where.position, "raise an error of a type of your own, and `swf retry` the instance"
+            )
 
 
 def _as_jq(value: Any) -> str:
@@ -279,5 +303,3 @@ def _as_jq(value: Any) -> str:
     if value.startswith("${") and value.endswith("}"):
         return f"({value[2:-1]})"
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-

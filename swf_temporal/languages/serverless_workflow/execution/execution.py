@@ -111,6 +111,10 @@ class Execution:
         """Whether it was cancelled and is compensating."""
         return self.frame.cancelled is not None
 
+    def answer(self, query: str) -> JSON:
+        """Raise LookupError: definitions of this language answer no queries."""
+        raise LookupError(query)
+
     @property
     def metadata(self) -> JSON:
         """None: in this language, metadata belong to the definition and not to an instance."""

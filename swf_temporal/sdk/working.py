@@ -180,6 +180,7 @@ class Work:
             await check_registered(worker.client, needed_by(self.definitions.catalogue))
         allow_long_tasks(worker)
         client, queue = worker.client, worker.task_queue
+        _warn_of_queues(self.definitions.catalogue, queue)
         call_settings = self.call_settings or read_settings(os.environ)
         events = self.events or EventSettings.read()
         catalogue, running = self.definitions.catalogue, RunningCalls()
@@ -295,6 +296,20 @@ def _passing_us_through(runner: WorkflowRunner) -> WorkflowRunner:
         return runner
     modules = [f"swf_temporal.{one.name}" for one in iter_modules(swf_temporal.__path__)]
     return replace(runner, restrictions=runner.restrictions.with_passthrough_modules(*modules))
+
+
+def _warn_of_queues(catalogue: Catalogue, queue: str) -> None:
+    """Log which definitions name another task queue than that of the worker: their clients start instances there."""
+    for one in catalogue:
+        if one.task_queue not in (None, queue):
+            _log.warning(
+                "%s names the task queue %s, and this worker serves %s: start it with --task-queue %s if clients name "
+                "that",
+                one.id,
+                one.task_queue,
+                queue,
+                one.task_queue,
+            )
 
 
 def _warn_of_weak(secrets: tuple[str, ...] | list[str]) -> None:

@@ -29,6 +29,7 @@ from swf_temporal.settings.configuration import Section
 from swf_temporal.settings.forms import (
     PAIRS,
     RATE,
+    SPLIT,
     WORD,
     Count,
     Duration,
@@ -141,7 +142,7 @@ class WorkerSettings(Section):
     """The store of variables: `temporal`, or the URL of a database."""
     secrets_provider: Name | None = None
     """The secret provider that an installed package offers by this name. With None, secrets are in the environment."""
-    environment: tuple[Name, ...] = ()
+    environment: Annotated[tuple[Name, ...], SPLIT] = ()
     """The names of variables of the environment that definitions may see, where their language has any. Their values
     are stored in histories."""
     deployment: Annotated[Name | None, Option(metavar="NAME")] = None

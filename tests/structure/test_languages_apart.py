@@ -56,6 +56,25 @@ OTHER_MEANINGS: Final = {
         "swf_temporal/functions/mcp/mcp.py": "MCP calls it so",
     },
     "pullPolicy": {"swf_temporal/functions/processes/containers.py": "an argument of functions of the type container"},
+    "taskQueue": {
+        "swf_temporal/functions/custom/custom.py": "Temporal calls it so",
+        "swf_temporal/languages/describing.py": "a key of descriptions",
+    },
+    **{
+        key: {"swf_temporal/runtime/external_activities.py": "Temporal calls it so"}
+        for key in (
+            "backoffCoefficient",
+            "heartbeatTimeout",
+            "initialInterval",
+            "maximumAttempts",
+            "maximumInterval",
+            "nonRetryableErrorTypes",
+            "retryPolicy",
+            "scheduleToCloseTimeout",
+            "scheduleToStartTimeout",
+            "startToCloseTimeout",
+        )
+    },
     "workflowId": {"swf_temporal/operations/instance_history.py": "a key of the server's histories"},
 }
 """What is written elsewhere all the same, by file, and why."""

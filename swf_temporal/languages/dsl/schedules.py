@@ -1,5 +1,6 @@
 """The schedules of definitions: `every` and `cron` (section "Schedule")."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from swf_temporal.base.errors import UsageError
@@ -15,7 +16,13 @@ def compiled(schedule: Schedule) -> "ScheduleSpec":
     from swf_temporal.base.calendars.compiling import compile_schedule  # noqa: PLC0415 - heavy
 
     if schedule.every is not None:
-        return compile_schedule(cron=None, interval=f"R/{written(schedule.every)}", timezone=None)
+        every = compile_schedule(cron=None, interval=f"R/{written(schedule.every)}", timezone=None)
+        if schedule.cron is None:
+            return every
+        # Only zigflow documents have both.
+        by_cron = compile_schedule(cron=schedule.cron, interval=None, timezone=None)
+        calendars = (*by_cron.calendars, *every.calendars)
+        return replace(by_cron, calendars=calendars, intervals=(*by_cron.intervals, *every.intervals))
     return compile_schedule(cron=schedule.cron, interval=None, timezone=None)
 
 

@@ -5,16 +5,18 @@ from typing import TYPE_CHECKING, Final
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import TimedOut, WorkflowFault
-from swf_temporal.languages.dsl.execution.frames import MessagesBody
-from swf_temporal.languages.dsl.execution.zigflow_options import wait_of
-from swf_temporal.languages.dsl.model.workflow import ListenTask
-from swf_temporal.languages.dsl.model.zigflow import QUERY, UPDATE, Message, messages_of
+from swf_temporal.languages.dsl.execution.frames import ListFrame, MessagesBody
+from swf_temporal.languages.dsl.model.workflow import DoTask, ListenTask, Task
+from swf_temporal.languages.dsl.model.zigflow import QUERY, TIMEOUT, UPDATE, Message, go_seconds, messages_of
 from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.waiting import EventSelector, next_event
 
 if TYPE_CHECKING:
+    from swf_temporal.languages.dsl.execution.program import ListPlan
     from swf_temporal.languages.dsl.execution.zigflow import StateLane
 
+_DEFAULT_WAIT: Final = 60.0
+"""The seconds that a listen task waits if it does not say how long."""
 _HOUR, _MINUTE = 3600, 60
 _TIMEOUT: Final = "no matching event received within"
 
@@ -27,7 +29,7 @@ async def listen(task: ListenTask, body: MessagesBody, state: JSON, lane: "State
         if one.type == QUERY:
             lane.execution.frame.queries[one.id] = lane.plan.pointer
     awaited = [one for one in messages if one.type != QUERY]
-    limit = wait_of(lane.plan.task)
+    limit = _wait_of(lane.plan.task)
     if body.deadline is None and awaited:
         body.deadline = lane.run.time() + limit
     while not _is_over(task, awaited, body):
@@ -73,6 +75,12 @@ async def _take(message: Message, event: CloudEvent, body: MessagesBody, state: 
         body.done = [*body.done, message.id]
 
 
+def _wait_of(task: Task) -> float:
+    """Return how many seconds a listen task waits."""
+    given = task.metadata.get(TIMEOUT)
+    return _DEFAULT_WAIT if given is None else go_seconds(str(given))
+
+
 def _in_go(seconds: float) -> str:
     """Return a duration as Go writes it."""
     whole = int(seconds)
@@ -80,3 +88,22 @@ def _in_go(seconds: float) -> str:
         return f"{seconds:g}s" if seconds >= 1 else f"{seconds * 1000:g}ms"
     hours, minutes, rest = whole // _HOUR, whole % _HOUR // _MINUTE, whole % _MINUTE
     return (f"{hours}h" if hours else "") + (f"{minutes}m" if hours or minutes else "") + f"{rest}s"
+
+
+def message_in(task: Task, name: str) -> Message | None:
+    """Return the message called *name* that *task* listens to, if it is a listen task and there is one."""
+    if not isinstance(task, ListenTask):
+        return None
+    return next((one for one in messages_of(task) if one.id == name), None)
+
+
+def latest_state(plan: "ListPlan", frame: ListFrame | None, state: JSON) -> JSON:
+    """Return the state of a list that runs: a `do` in it shares the state."""
+    while frame is not None:
+        state = frame.data
+        task = plan.tasks[frame.at] if frame.at < len(plan.tasks) else None
+        inner = None if frame.task is None else frame.task.body
+        if task is None or not isinstance(task.task, DoTask) or inner is None:
+            return state
+        plan, frame = task.lists["do"], getattr(inner, "tasks", None)
+    return state

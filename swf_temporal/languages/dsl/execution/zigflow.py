@@ -17,13 +17,14 @@ from swf_temporal.languages.dsl.execution.ends import ListEnd, WorkflowEnded
 from swf_temporal.languages.dsl.execution.execution import CONTINUE, END, EXIT, DslExecution
 from swf_temporal.languages.dsl.execution.frames import ListFrame, TaskFrame, ZigflowFrame
 from swf_temporal.languages.dsl.execution.lane import CallOptions, Lane
+from swf_temporal.languages.dsl.execution.messages import latest_state, message_in
 from swf_temporal.languages.dsl.execution.program import DslProgram, ListPlan, TaskPlan
 from swf_temporal.languages.dsl.execution.zigflow_options import ActivityRules, options_of, rules_of
 from swf_temporal.languages.dsl.execution.zigflow_tasks import work_of
 from swf_temporal.languages.dsl.expressions import UUID, StrictExpressions, texts_in
 from swf_temporal.languages.dsl.model.node import DurationParts
 from swf_temporal.languages.dsl.model.workflow import DoTask
-from swf_temporal.languages.dsl.model.zigflow import ZigflowWorkflow, message_in
+from swf_temporal.languages.dsl.model.zigflow import ZigflowWorkflow
 from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.progress import Value
 from swf_temporal.runtime.run import walk
@@ -325,7 +326,7 @@ class ZigflowExecution(DslExecution):
         """Return the answer to *query*. Raises LookupError if no task that has run answers it, and WorkflowFault."""
         plan = self.program.plans[self.frame.queries[query]][0]
         ended, root = self.frame.ended, self.program.root
-        state = _latest(root, self.frame.tasks, self.frame.data) if ended is None else ended.value
+        state = latest_state(root, self.frame.tasks, self.frame.data) if ended is None else ended.value
         message = message_in(plan.task, query)
         if message is None or message.data is None:
             return None
@@ -336,18 +337,6 @@ class ZigflowExecution(DslExecution):
         compiled = self.program.expressions.template(message.data)
         found = compiled(None, _Variables(self.seen(state), [], no_id))
         return None if found is NOTHING else found
-
-
-def _latest(plan: ListPlan, frame: ListFrame | None, state: JSON) -> JSON:
-    """Return the state of a list that runs: a `do` in it shares the state."""
-    while frame is not None:
-        state = frame.data
-        task = plan.tasks[frame.at] if frame.at < len(plan.tasks) else None
-        inner = None if frame.task is None else frame.task.body
-        if task is None or not isinstance(task.task, DoTask) or inner is None:
-            return state
-        plan, frame = task.lists["do"], getattr(inner, "tasks", None)
-    return state
 
 
 def is_apart(tasks: tuple[TaskPlan, ...], index: int) -> bool:

@@ -1,4 +1,4 @@
-"""What the metadata of a zigflow document say: how activities are run, and how long a listen task waits."""
+"""What the metadata of a zigflow document say: how activities are run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,8 +10,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import WorkflowFault
 from swf_temporal.languages.dsl.execution.lane import CallOptions, seconds_of
 from swf_temporal.languages.dsl.model.node import DurationParts
-from swf_temporal.languages.dsl.model.workflow import Task
-from swf_temporal.languages.dsl.model.zigflow import OPTIONS, TIMEOUT, ActivityOptions, go_seconds
+from swf_temporal.languages.dsl.model.zigflow import OPTIONS, ActivityOptions
 from swf_temporal.runtime.retrying import RetryRule
 
 OF_STATUS: Final = "zigflow"
@@ -19,8 +18,6 @@ OF_STATUS: Final = "zigflow"
 _FINAL_STATUS: Final = 501
 _SERVER_ERRORS: Final = range(500, 600)
 _TRIED_AGAIN: Final = (408, 429)
-_DEFAULT_WAIT: Final = 60.0
-"""The seconds that a listen task waits if it does not say how long."""
 _ATTEMPT: Final = 15.0
 """The seconds that an attempt of an activity may take by default."""
 _DELAY, _LONGEST_DELAY, _FACTOR, _ATTEMPTS = 1.0, 60.0, 2.0, 5
@@ -98,9 +95,3 @@ def _or(given: DurationParts | None, otherwise: float) -> float:
 
 def _written(seconds: float) -> str:
     return f"PT{seconds:g}S"
-
-
-def wait_of(task: Task) -> float:
-    """Return how many seconds a listen task waits."""
-    given = task.metadata.get(TIMEOUT)
-    return _DEFAULT_WAIT if given is None else go_seconds(str(given))

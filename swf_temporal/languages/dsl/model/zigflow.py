@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 from pydantic import Field
 
 from swf_temporal.languages.dsl.model.node import DurationParts, Node, Number, Template, Text, Truth
-from swf_temporal.languages.dsl.model.workflow import Document, ListenTask, Task, Workflow
+from swf_temporal.languages.dsl.model.workflow import Document, ListenTask, Workflow
 from swf_temporal.languages.dsl.names import VERSION_FORM
 
 ACTIVITY: Final = "activity"
@@ -106,13 +106,6 @@ def messages_of(task: ListenTask) -> list[Message]:
     to = task.listen.to
     given = (to.one,) if to.one is not None else (*(to.any or ()), *(to.all or ()))
     return [Message.model_validate(dict(one.with_)) for one in given]
-
-
-def message_in(task: Task, name: str) -> Message | None:
-    """Return the message called *name* that *task* listens to, if it is a listen task and there is one."""
-    if not isinstance(task, ListenTask):
-        return None
-    return next((one for one in messages_of(task) if one.id == name), None)
 
 
 def activity_at(given: Mapping[str, Any]) -> str:

@@ -29,11 +29,9 @@ from swf_temporal.text.model_errors import ErrorPlace, problem_of, problems_of
 from swf_temporal.text.origin import Source
 from swf_temporal.text.suggestions import did_you_mean
 
-UNLIKE: Final = "zigflow-unlike"
-"""The code of problems of what is in DSL 1.0, but not in zigflow's language, or not here."""
-NO_EFFECT: Final = "zigflow-no-effect"
-"""The code of problems of what zigflow reads and does not heed."""
-_IN_OFFICIAL: Final = "in DSL 1.0 it has: there the document has a name and a namespace, without workflowType"
+_IN_OFFICIAL: Final = (
+    "DSL 1.0 has it: write document.namespace and document.name in place of taskQueue and workflowType"
+)
 _CALLS: Final = (ACTIVITY, "grpc", "http", "mcp")
 _OPTIONS_HINT: Final = "write metadata: {activityOptions: {startToCloseTimeout: {seconds: 30}}}"
 _NOT_THERE: Final[Mapping[str, str]] = {
@@ -52,7 +50,6 @@ _NOT_THERE: Final[Mapping[str, str]] = {
     "listen.read": "$data has what a message carried",
     "listen.to.until": "acceptIf says which message is the last",
     "run.return": "the result is what the process writes on stdout",
-    "metadata.searchAttributes": "write them under document.metadata.searchAttributes, which are set at the start",
 }
 """What a task of zigflow cannot have, by its path, and what to write instead."""
 _OF_INPUT: Final = ("input.from", "input.schema.resource")
@@ -120,11 +117,16 @@ class _Reading:
         self._source = source
         self.problems: list[Problem] = []
 
-    def _error(self, message: str, position: Position, hint: str | None = None, code: str = UNLIKE) -> None:
-        self.problems.append(self._source.problem(code, message, position, hint))
+    def _unlike(self, message: str, position: Position, hint: str | None = None) -> None:
+        """Report what is in DSL 1.0, but not in zigflow's language, or not here."""
+        self.problems.append(self._source.problem("zigflow-unlike", message, position, hint))
 
     def _no_effect(self, message: str, position: Position, hint: str | None) -> None:
-        self.problems.append(self._source.problem(NO_EFFECT, message, position, hint, Severity.WARNING))
+        """Report what zigflow reads and does not heed, or what has no effect here."""
+        self.problems.append(self._source.problem("zigflow-no-effect", message, position, hint, Severity.WARNING))
+
+    def _add(self, code: str, message: str, position: Position, hint: str | None = None) -> None:
+        self.problems.append(self._source.problem(code, message, position, hint))
 
     def _check(self, model: type[Node], value: Object, subject: str) -> None:
         """Report the errors in *value*, which has to be one of *model*."""
@@ -160,7 +162,9 @@ class _Reading:
         schedule = object_at(root, "schedule")
         for key in ("after", "on"):
             if schedule is not None and key in schedule:
-                self._error(f"the schedule has {key}, which zigflow has not", schedule.where.key(key), _IN_OFFICIAL)
+                self._unlike(
+                    f"the workflow: schedule.{key} is not in zigflow's language", schedule.where.key(key), _IN_OFFICIAL
+                )
         for path in _OF_INPUT:
             self._refuse("the workflow", root, path)
         metadata = object_at(document, "metadata")
@@ -178,18 +182,23 @@ class _Reading:
         *around, key = path.split(".")
         holder = object_at(node, *around)
         if holder is not None and key in holder:
-            self._error(f"{owner}: {path} is not in zigflow's language", holder.where.key(key), _NOT_THERE[path])
+            self._unlike(f"{owner}: {path} is not in zigflow's language", holder.where.key(key), _NOT_THERE[path])
 
     def of_task(self, one: WrittenTask) -> None:
         task, kind = one.task, type_of(one.task)
         if kind == "emit":
-            self._error(f"{one.owner}: emit is not in zigflow's language", task.where.key("emit"), _IN_OFFICIAL)
+            self._unlike(f"{one.owner}: emit is not in zigflow's language", task.where.key("emit"), _IN_OFFICIAL)
         for path in _NOT_THERE:
             self._refuse(one.owner, task, path)
         options = object_at(task, "metadata", OPTIONS)
         if options is not None:
             self._check(ActivityOptions, options, f"{one.owner}: {OPTIONS}")
             self._fairness(one, options)
+        attributes = object_at(task, "metadata", "searchAttributes")
+        if attributes is not None:
+            where = task["metadata"].where.key("searchAttributes")
+            hint = "document.metadata.searchAttributes are, at the start"
+            self._unlike(f"{one.owner}: search attributes of a task are not set here", where, hint)
         match kind:
             case "call":
                 self._call(one)
@@ -214,7 +223,7 @@ class _Reading:
         if called not in _CALLS:
             hint = did_you_mean(str(called), _CALLS) or _IN_OFFICIAL
             what = f"{one.owner} calls {called!r}; zigflow calls {', '.join(_CALLS[:-1])} and {_CALLS[-1]}"
-            self._error(what, one.task.where.value("call"), hint)
+            self._unlike(what, one.task.where.value("call"), hint)
         elif called == ACTIVITY:
             self._activity(one, given)
         service = object_at(given, "service")
@@ -225,19 +234,19 @@ class _Reading:
             if holder is not None and "authentication" in holder:
                 message = f"{one.owner}: authentication is not in zigflow's language"
                 hint = "write the header, or the document in DSL 1.0, which has authentication and secrets"
-                self._error(message, holder.where.key("authentication"), hint)
+                self._unlike(message, holder.where.key("authentication"), hint)
 
     def _activity(self, one: WrittenTask, given: Object | None) -> None:
         if given is None:
             where = one.task.where.position
-            self._error(f"{one.owner} has no with", where, "write with: {name: …, taskQueue: …}", "missing")
+            self._add("missing", f"{one.owner} has no with", where, "write with: {name: …, taskQueue: …}")
             return
         self._check(ActivityArguments, given, f"{one.owner}: with")
         if not isinstance(given.get("arguments", []), list):
             message = f"{one.owner}: with.arguments must be a list"
-            self._error(message, given.where.value("arguments"), "write each argument after a hyphen", "type")
+            self._add("type", message, given.where.value("arguments"), "write each argument after a hyphen")
         if "@" in str(given.get("taskQueue", "")):
-            self._error(f"{one.owner}: a task queue has no @ in its name here", given.where.value("taskQueue"))
+            self._unlike(f"{one.owner}: a task queue has no @ in its name here", given.where.value("taskQueue"))
 
     def _listen(self, one: WrittenTask) -> None:
         to = object_at(one.task, "listen", "to")
@@ -251,17 +260,17 @@ class _Reading:
             kinds.add(message.get("type") == QUERY)
             if message.get("id") in _RESERVED:
                 text = f"{one.owner}: every instance has a message called {message['id']!r}"
-                self._error(text, message.where.value("id"), "choose another id")
+                self._unlike(text, message.where.value("id"), "choose another id")
         if len(kinds) > 1:
             text = f"{one.owner} listens to a query beside others, so that zigflow waits for none of them"
-            self._error(text, one.task.where.key("listen"), "listen to the query in a task of its own, before")
+            self._unlike(text, one.task.where.key("listen"), "listen to the query in a task of its own, before")
         metadata = object_at(one.task, "metadata")
         if metadata is not None and TIMEOUT in metadata:
             try:
                 go_seconds(str(metadata[TIMEOUT]))
             except ValueError:
                 text = f"{one.owner}: metadata.timeout is {metadata[TIMEOUT]!r}, which is not a duration of Go"
-                self._error(text, metadata.where.value(TIMEOUT), "such as 90s, 5m or 24h")
+                self._unlike(text, metadata.where.value(TIMEOUT), "such as 90s, 5m or 24h")
 
     def _wait(self, one: WrittenTask) -> None:
         given = object_at(one.task, "wait")
@@ -269,9 +278,7 @@ class _Reading:
             return
         if "until" in given and len(given) > 1:
             text = f"{one.owner} waits until a moment, and for a duration"
-            self._error(
-                text, given.where.key(next(key for key in given if key != "until")), "write two tasks", "one-of"
-            )
+            self._add("one-of", text, given.where.key(next(key for key in given if key != "until")), "write two tasks")
         if "until" in given:
             one.task["wait"] = f"${{ {{until: {_as_jq(given['until'])}}} }}"
         elif any(isinstance(value, str) for value in given.values()) and given.keys() <= set(PARTS):
@@ -291,7 +298,7 @@ class _Reading:
         error = object_at(one.task, "raise", "error")
         if error is not None and _PANICS in (error.get("type"), error.get("title")):
             text = f"{one.owner} raises a panic, after which zigflow tries again until its worker is another"
-            self._error(
+            self._unlike(
                 text, error.where.position, "raise an error of a type of your own, and `swf retry` the instance"
             )
 

@@ -125,7 +125,7 @@ _DURATIONS: Final[Mapping[type[Node], tuple[str, ...]]] = {
 
 
 def check_values(walk: Walk, report: Report, *, but: Collection[type[Node]] = ()) -> None:
-    """Add the problems of the values in a definition, but those of nodes of some classes."""
+    """Add the problems of the values in a definition, without the rules of DSL 1.0 for nodes of some classes."""
     workflow = walk.workflow
     _Values("the workflow", workflow, report, but).check(workflow)
     for owner, component in components_in(workflow):

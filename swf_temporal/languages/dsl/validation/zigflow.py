@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+from swf_temporal.base.calendars.moments import InvalidTime
 from swf_temporal.base.errors import Problem
 from swf_temporal.expressions.compiled import BadExpression
 from swf_temporal.languages.dsl.expressions import STATE, StrictExpressions
@@ -11,10 +12,12 @@ from swf_temporal.languages.dsl.model.workflow import (
     DoTask,
     NamedTask,
     RaiseTask,
+    Schedule,
     SwitchTask,
     WorkflowProcess,
 )
 from swf_temporal.languages.dsl.model.zigflow import ZigflowWorkflow
+from swf_temporal.languages.dsl.schedules import compiled
 from swf_temporal.languages.dsl.validation.expressions import report_syntax
 from swf_temporal.languages.dsl.validation.fields import Field, fields_of
 from swf_temporal.languages.dsl.validation.references import DIRECTIVES
@@ -30,12 +33,22 @@ _TARGET: Final = "transition-target"
 def validate_zigflow(workflow: ZigflowWorkflow, source: Source) -> list[Problem]:
     """Return the problems of *workflow*."""
     report, walk = Report(source), Walk(workflow)
-    check_values(walk, report, but=(WorkflowProcess, EventFilter))
+    check_values(walk, report, but=(WorkflowProcess, EventFilter, Schedule))
+    _check_schedule(workflow.schedule, report)
     for one in walk.lists:
         if one.kind is Kind.LIST:
             _check_flow(one.tasks, report)
     _check_expressions(list(fields_of(walk)), report)
     return report.problems
+
+
+def _check_schedule(schedule: Schedule | None, report: Report) -> None:
+    if schedule is None or schedule.cron is None:
+        return
+    try:
+        compiled(schedule)
+    except InvalidTime as error:
+        report.error("schedule", error.message, schedule.where.value("cron"), error.hint)
 
 
 def _check_flow(tasks: Sequence[NamedTask], report: Report) -> None:

@@ -235,6 +235,7 @@ class IncomingEvents:
             self.early_updates += 1
             await workflow.wait_condition(lambda: self._begun is not None)
             self.early_updates -= 1
+            await workflow.wait_condition(lambda: True)  # until the run has done what it does at once
             self.check_named(name, raw)
         assert self._begun is not None  # noqa: S101 - for the type checker
         event = _of_named(name, raw, update.id)

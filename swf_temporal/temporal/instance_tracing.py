@@ -65,7 +65,8 @@ _Input = TypeVar("_Input", StartActivityInput, StartLocalActivityInput)
 HEADER: Final = TracingInterceptor().header_key
 _UNTRACED: Final = frozenset({GIVE_WAY, LIMITS, LOOK_UP, RESOLVE})
 """Activities of ours that say nothing about an instance."""
-_INBOUND: Final = context.create_key("swf-inbound")
+_INBOUND: Final = "swf-inbound"
+"""The key of a workflow's inbound interceptor in its context."""
 _TRACE_BYTES: Final = 16
 
 

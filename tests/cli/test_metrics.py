@@ -99,8 +99,8 @@ def scraped(port: int) -> dict[str, set[str]]:
 
 
 def check_exposition(*ports: int) -> None:
-    """Have promtool read what is exposed, if it is there: every metric has a type, and a name by the conventions."""
-    for port in ports if _PROMTOOL is not None else ():
+    """Have promtool read what is exposed: every metric has a type, and a name by the conventions."""
+    for port in ports:
         command = [str(_PROMTOOL), "check", "metrics"]
         done = subprocess.run(command, input=exposed(port), check=False, capture_output=True, text=True, timeout=60)
         assert (done.returncode, done.stdout + done.stderr) == (0, "")
@@ -164,7 +164,8 @@ async def test_every_metric_of_the_dashboard_and_the_alerts_exists(swf: Swf, dev
             asked(f"{url}/events", {"specversion": "1.0", "id": "1", "source": "shop", "type": "unknown"}, **_EVENT)
             found = scraped(gateway_port)
             of_worker = until(lambda: scraped(port), lambda seen: _LAST in seen)
-            check_exposition(port, gateway_port)
+            if _PROMTOOL is not None:
+                check_exposition(port, gateway_port)
             for measured in ("swf_state_duration_seconds", "temporal_workflow_endtoend_latency_seconds"):
                 assert [bound for bound in buckets_of(measured, exposed(port)) if 2 * 60 <= bound < 9 * 60]
             if shutil.which("prometheus"):
@@ -186,3 +187,5 @@ async def test_every_metric_of_the_dashboard_and_the_alerts_exists(swf: Swf, dev
     for name, labels in documented.items():
         there = found.get(name, found.get(f"{name}_count", set(re.findall(r"`(\w+)`", labels))))
         assert set(re.findall(r"`(\w+)`", labels)) <= there, name
+    if _PROMTOOL is None:
+        pytest.skip("NOT TRIED: there is no promtool to read what is exposed; `make brokers` installs it")

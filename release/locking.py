@@ -17,14 +17,18 @@ IMAGE_EXTRAS: Final = (
     "asyncapi",
     "codec-server",
     "containers",
+    "drawing",
+    "encryption",
     "gateway",
     "grpc",
     "js",
+    "lsp",
     "otel",
     "sql",
     "storage",
+    "upgrade",
 )
-"""The extras that the image has: what definitions call, and what is served."""
+"""The extras that the image has: what definitions call, what is served, and what its commands need."""
 _LOCKER = "uv>=0.9"
 _OLDEST: Final = "3.11"
 

@@ -145,18 +145,20 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(text)
 
 
-def serve(port: int = 0) -> ThreadingHTTPServer:
-    """Return a server with its own data that listens on *port* of this machine, or on a free one for 0."""
+def serve(port: int = 0, host: str = "127.0.0.1") -> ThreadingHTTPServer:
+    """Return a server with its own data that listens on *port* of *host*, or on a free one for 0."""
     handler = type("OrdersHandler", (Handler,), {"orders": Orders()})
-    return ThreadingHTTPServer(("127.0.0.1", port), handler)
+    return ThreadingHTTPServer((host, port), handler)
 
 
 def main() -> None:
     """Serve until interrupted."""
     parser = argparse.ArgumentParser(description="The services of an order workflow, in memory.")
+    parser.add_argument("--host", default="127.0.0.1", help="the address to listen at; 0.0.0.0 means all")
     parser.add_argument("--port", type=int, default=8081, help="where to listen; 0 takes a free port")
-    with serve(parser.parse_args().port) as server:
-        print(f"http://127.0.0.1:{server.server_port}", flush=True)  # noqa: T201 - the program that started it reads this
+    given = parser.parse_args()
+    with serve(given.port, given.host) as server:
+        print(f"http://{given.host}:{server.server_port}", flush=True)  # noqa: T201 - the program that started it reads this
         try:
             server.serve_forever()
         except KeyboardInterrupt:

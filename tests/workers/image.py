@@ -1,5 +1,6 @@
 """Reads the Dockerfile, and runs its image's command in what it amounts to: a root that cannot be written."""
 
+import asyncio
 import json
 import os
 import re
@@ -10,6 +11,8 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import time
+from asyncio.subprocess import DEVNULL
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -57,6 +60,14 @@ def environment() -> dict[str, str]:
     return dict(pair.split("=", 1) for each in instructions("ENV") for pair in shlex.split(each))
 
 
+def may_mount() -> bool:
+    """Tell whether a root that cannot be written can be made here: root may, on Linux."""
+    tried = ["unshare", "--mount", "--pid", "--fork", "true"]
+    return (
+        os.getuid() == 0 and shutil.which("unshare") is not None and subprocess.run(tried, check=False).returncode == 0
+    )
+
+
 def install(into: Path) -> None:
     """Do to the folder *into* what the first stage of the Dockerfile does to `/installed`, but without dependencies.
 
@@ -85,6 +96,16 @@ class Running:
     """Waits for the command, which is its only child, and the first process of its namespace."""
     log: Path
 
+    async def until_healthy(self, port: str) -> None:
+        """Wait until the image's check finds it healthy at *port*."""
+        check = shlex.join([sys.executable, *json.loads(instructions("HEALTHCHECK")[-1].partition("CMD")[2])[1:]])
+        end = time.monotonic() + PATIENCE
+        env = {"SWF_HEALTH_PORT": port}
+        while await (await asyncio.create_subprocess_shell(check, env=env, stderr=DEVNULL)).wait():
+            log = self.log.read_text(encoding="utf-8")
+            assert self.process.poll() is None, log
+            assert time.monotonic() < end, log
+
     def told_to_end(self) -> int:
         """Tell the command to end, and return its exit code."""
         own = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
@@ -94,18 +115,23 @@ class Running:
 
 
 @contextmanager
-def started(folder: Path, variables: Mapping[str, str], *arguments: str) -> Iterator[Running]:
-    """Run the image's command, or its entry point with *arguments*, with what `install` left in *folder*."""
+def started(folder: Path, variables: Mapping[str, str], *arguments: str, user: str | None = None) -> Iterator[Running]:
+    """Run the image's command, or its entry point with *arguments*, with what `install` left in *folder*.
+
+    It runs as *user*, by default that of the image.
+    """
     root = Path(tempfile.mkdtemp(dir=folder))
     root.chmod(0o755)
     installed = folder / "installed"
     site = sysconfig.get_path("purelib", "posix_prefix", {"base": "/installed"})
     env = {**environment(), **variables, "PATH": "/installed/bin:/usr/bin:/bin", "PYTHONPATH": site}
-    uid = instructions("USER")[-1]
+    uid = instructions("USER")[-1] if user is None else user
     inside = ["chroot", f"--userspec={uid}", str(root), "env", "-i", *(f"{k}={v}" for k, v in env.items())]
     moved = ["sh", "-c", 'cd "$0" && exec "$@"', instructions("WORKDIR")[-1]]
     what = [*json.loads(instructions("ENTRYPOINT")[-1]), *arguments] if arguments else command()
-    bound = ["/usr", "/bin", "/lib", "/lib64", "/etc", "/dev", sys.prefix, sys.base_prefix]
+    bound = ["/usr", "/bin", "/lib", "/lib64", "/etc", "/dev"]
+    python = [sys.prefix, sys.base_prefix]
+    bound += [*map(os.path.realpath, python), *python]  # first where they are: a link to it may be in /usr or in /dev
     outside = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-ec", _MOUNTED, "sh"]
     with root.with_suffix(".log").open("wb") as log:
         process = subprocess.Popen(

@@ -1,21 +1,17 @@
 """The image is built as the Dockerfile says, and runs with a root that cannot be written, as no one in particular."""
 
 import asyncio
-import json
 import os
 import re
-import shlex
-import shutil
 import subprocess
 import sys
-import time
-from asyncio.subprocess import DEVNULL
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from swf_temporal.temporal.server import free_ports, local_server
-from tests.workers.image import DOCKERFILE, PATIENCE, Running, command, install, instructions, started
+from tests.workers.image import DOCKERFILE, PATIENCE, command, install, instructions, may_mount, started
 
 DEFINITION = """\
 id: hello
@@ -59,33 +55,33 @@ def test_everything_that_it_installs_is_known_by_its_hash() -> None:
 
 @pytest.mark.temporal
 async def test_the_image_works_with_a_root_that_cannot_be_written(folder: Path) -> None:
-    """Its worker, of two processes, and its gateway become healthy, as the image's check sees it, and end when told."""
-    if not _may_mount():
+    """Its worker, of two processes, and its gateway become healthy, as the image's check sees it, and end when told.
+
+    The gateway has a user as OpenShift assigns them: one that is in no list, in the group of root.
+    """
+    if not may_mount():
         pytest.skip("NOT TRIED: only root, on Linux, may make a root that cannot be written")
     async with local_server() as server:
         place = {"TEMPORAL_ADDRESS": server.client.service_client.config.target_host, "SWF_PROCESSES": "2"}
         mine, other = map(str, free_ports())
+        assigned = {**place, "SWF_HEALTH_PORT": other}
         with (
             started(folder, {**place, "SWF_HEALTH_PORT": mine}) as worker,
-            started(folder, {**place, "SWF_HEALTH_PORT": other}, "gateway", "--port", other) as gateway,
+            started(folder, assigned, "gateway", "--port", other, user="1000650000:0") as gateway,
         ):
             for running, port in ((worker, mine), (gateway, other)):
-                await _until_healthy(running, port)
+                await running.until_healthy(port)
             for running in (worker, gateway):
                 assert await asyncio.to_thread(running.told_to_end) == 0, running.log.read_text(encoding="utf-8")
 
 
-def _may_mount() -> bool:
-    tried = ["unshare", "--mount", "--pid", "--fork", "true"]
-    return (
-        os.getuid() == 0 and shutil.which("unshare") is not None and subprocess.run(tried, check=False).returncode == 0
-    )
-
-
-async def _until_healthy(running: Running, port: str) -> None:
-    check = shlex.join([sys.executable, *json.loads(instructions("HEALTHCHECK")[-1].partition("CMD")[2])[1:]])
-    end = time.monotonic() + PATIENCE
-    while await (await asyncio.create_subprocess_shell(check, env={"SWF_HEALTH_PORT": port}, stderr=DEVNULL)).wait():
-        log = running.log.read_text(encoding="utf-8")
-        assert running.process.poll() is None, log
-        assert time.monotonic() < end, log
+def test_python_may_be_a_link_within_a_folder_that_is_bound(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A relative link, such as an environment of Python in `/usr` or `/dev` may be, leads to the same in the root."""
+    if not may_mount():
+        pytest.skip("NOT TRIED: only root, on Linux, may make a root that cannot be written")
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as place:
+        link = Path(place) / "environment"
+        link.symlink_to(os.path.relpath(sys.prefix, place))
+        monkeypatch.setattr(sys, "prefix", str(link))
+        with started(folder, {}, "--version") as running:
+            assert running.process.wait(PATIENCE) == 0, running.log.read_text(encoding="utf-8")

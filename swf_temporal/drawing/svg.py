@@ -35,7 +35,10 @@ _DARK: Final = {
 }  # fmt: skip
 
 _SHAPES: Final = """
-.swf text { font-family: system-ui, "Segoe UI", Helvetica, Arial, sans-serif; font-size: 11.5px; }
+.swf text {
+  font-family: system-ui, "Segoe UI", Helvetica, Arial, "Liberation Sans", "DejaVu Sans", "Noto Sans", sans-serif;
+  font-size: 11.5px;
+}
 .swf .title { font-size: 18px; font-weight: 600; }
 .swf .name { font-size: 13.5px; font-weight: 600; }
 .swf .frame { stroke-width: 1.2; }
@@ -114,7 +117,7 @@ STYLE: Final = f"""{_SHAPES}{_coloured(_LIGHT)}
 PAGE_STYLE: Final = f"""
 body {{
   margin: 0; padding: 16px; background: {_LIGHT["paper"]}; color: {_LIGHT["ink"]};
-  font: 14px system-ui, "Segoe UI", Helvetica, Arial, sans-serif;
+  font: 14px system-ui, "Segoe UI", Helvetica, Arial, "Liberation Sans", "DejaVu Sans", "Noto Sans", sans-serif;
 }}
 summary {{ cursor: pointer; padding: 4px 0; }}
 pre {{ white-space: pre-wrap; }}
@@ -200,9 +203,19 @@ def page_with(title: str, body: Iterable[str]) -> str:
 
 
 def png_of(svg: str) -> bytes:
-    """Return a picture as PNG, in light colours. Raises UsageError if the library for it is not installed."""
+    """Return a picture as PNG, in light colours. Raises UsageError if the library for it, or any font, is missing."""
     try:
         from resvg_py import svg_to_bytes  # noqa: PLC0415 - an optional dependency
     except ImportError:
         raise MissingExtra("drawing", "drawing as PNG", "resvg_py") from None
+    if svg_to_bytes(svg_string=_letter("x")) == svg_to_bytes(svg_string=_letter("")):
+        raise UsageError(
+            "PNG needs a font, and none is installed",
+            "install one, such as Debian's fonts-dejavu-core, or draw an SVG, which uses the fonts of whoever reads it",
+        )
     return svg_to_bytes(svg_string=svg, zoom=_ZOOM)
+
+
+def _letter(letter: str) -> str:
+    style, text = f"<style>{STYLE}</style>", f'<text class="name" x="1" y="15">{letter}</text>'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" class="swf" width="20" height="20">{style}{text}</svg>'

@@ -13,6 +13,8 @@ from tests.replay import corpus
 ])  # fmt: skip
 def test_saves_in_the_form_of_the_ending(swf: Swf, name: str, first: bytes) -> None:
     ended = swf("graph", "waiter.yaml", "--save", name)
+    if "needs a font" in ended.err:
+        pytest.skip(f"NOT TRIED: {ended.err}")
     assert (ended.code, ended.out) == (0, "")
     assert (swf.folder / name).read_bytes().startswith(first)
 

@@ -1,18 +1,21 @@
 """Pictures of definitions and instances, and where they are shown."""
 
+import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+import resvg_py
 
 from swf_temporal import Definition, InvalidDefinition, UsageError, load, simulate
 from swf_temporal.drawing.building import picture_of
 from swf_temporal.drawing.model import Box, Picture, cut, width_of
 from swf_temporal.drawing.outline import Outline, OutlinePart, Way
 from swf_temporal.drawing.placing import settled
-from swf_temporal.drawing.svg import page_of, svg_of
+from swf_temporal.drawing.svg import page_of, png_of, svg_of
 from swf_temporal.simulation.definitions import workflows_of
 from swf_temporal.simulation.model.scenario import Scenario
 from swf_temporal.simulation.reading import find_scenarios
@@ -228,3 +231,21 @@ def test_without_the_extra_there_is_a_text() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
     assert done.stdout == "None\n"
+
+
+def test_a_png_has_the_text(orders: Picture) -> None:
+    """With whatever font there is, such as the one that Debian installs."""
+    drawn = svg_of(orders)
+    try:
+        png = png_of(drawn)
+    except UsageError as error:
+        pytest.skip(f"NOT TRIED: {error}")
+    assert png != png_of(re.sub(r"<text.*?</text>", "", drawn, flags=re.DOTALL))
+
+
+def test_a_png_without_a_font_is_refused(orders: Picture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would have no text; what to install is told."""
+    monkeypatch.setattr(resvg_py, "svg_to_bytes", partial(resvg_py.svg_to_bytes, skip_system_fonts=True))
+    with pytest.raises(UsageError, match="PNG needs a font, and none is installed") as told:
+        png_of(svg_of(orders))
+    assert "fonts-dejavu-core" in str(told.value.hint)

@@ -16,7 +16,10 @@ from asyncio.subprocess import DEVNULL
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
+
+from packaging.requirements import Requirement
 
 from tests.processes import ending_with_us
 
@@ -86,6 +89,34 @@ def install(into: Path) -> None:
     run = next(each for each in instructions("RUN") if each.endswith(" ."))
     words = shlex.split(run.replace("/installed", str(into / "installed")))
     subprocess.run([sys.executable, "-m", *words, "--quiet", "--ignore-installed"], cwd=source, check=True)
+
+
+def with_packages_alone(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """Run Python with what `install` left in *folder*, and with no other packages than the image installs."""
+    site = folder / "installed" / "packages"
+    if not site.exists():
+        site.mkdir()
+        for name in _locked():
+            distribution = metadata.distribution(name)
+            for part in {file.parts[0] for file in distribution.files or ()} - {"..", "__pycache__"}:
+                if not (site / part).exists():
+                    (site / part).symlink_to(str(distribution.locate_file(part)))
+    own = sysconfig.get_path("purelib", "posix_prefix", {"base": str(folder / "installed")})
+    python = os.path.realpath(sys.executable)
+    env = {**environment(), "PATH": "/usr/bin:/bin", "PYTHONPATH": f"{own}:{site}"}
+    cwd = folder / "definitions"
+    return subprocess.run(
+        [python, "-S", *arguments], env=env, cwd=cwd, check=False, capture_output=True, timeout=PATIENCE
+    )
+
+
+def _locked() -> Iterator[str]:
+    """Yield the names of what the image installs here."""
+    text = (ROOT / "release" / "locked" / "image.txt").read_text(encoding="utf-8")
+    for found in re.findall(r"^\w[^\\\n]*", text, re.MULTILINE):
+        requirement = Requirement(found)
+        if requirement.marker is None or requirement.marker.evaluate():
+            yield requirement.name
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,33 @@ from pathlib import Path
 
 import pytest
 
+from release.extras import SHOWN
+from release.locking import IMAGE_EXTRAS
+from swf_temporal.cli import lazy
+from swf_temporal.drawing.svg import STYLE
 from swf_temporal.temporal.server import free_ports, local_server
-from tests.workers.image import DOCKERFILE, PATIENCE, command, install, instructions, may_mount, started
+from tests.workers.image import (
+    DOCKERFILE,
+    PATIENCE,
+    command,
+    install,
+    instructions,
+    may_mount,
+    started,
+    with_packages_alone,
+)
 
 DEFINITION = """\
 id: hello
 version: "1.0"
 specVersion: "0.8"
 states: [{name: Greet, type: inject, data: {greeting: "Hello ${ .name }!"}, end: true}]
+"""
+SCENARIO = """\
+scenario: it greets
+workflow: hello.yaml
+input: {name: Ada}
+expect: {output: {name: Ada, greeting: Hello Ada!}}
 """
 
 
@@ -28,6 +47,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     install(folder)
     (folder / "definitions").mkdir()
     (folder / "definitions" / "hello.yaml").write_text(DEFINITION, encoding="utf-8")
+    (folder / "definitions" / "hello.scenario.yaml").write_text(SCENARIO, encoding="utf-8")
     return folder
 
 
@@ -51,6 +71,55 @@ def test_everything_that_it_installs_is_known_by_its_hash() -> None:
     for one in installing:
         own = {"--no-index", "--no-deps", "--no-build-isolation"}
         assert "--require-hashes" in one or own <= set(one.split()), one
+
+
+COMMANDS: dict[str, tuple[list[str], bytes]] = {
+    "validate": (["hello.yaml"], b"1 definition, no errors"),
+    "describe": (["hello.yaml"], b"Greet"),
+    "graph": (["hello.yaml", "--output", "png"], b"\x89PNG"),
+    "schema": ([], b"$schema"),
+    "lsp": ([], b""),
+    "upgrade": (["hello.yaml", "--to", "1.0"], b"dsl: 1.0"),
+    "migrate": (["."], b"hello.yaml"),
+    "compat": (["hello.yaml", "hello.yaml"], b"same-text"),
+    "test": (["hello.scenario.yaml"], b"1 passed"),
+    "run": (["hello.yaml", "--simulate", "--input", '{"name": "Ada"}'], b"Hello Ada!"),
+}
+"""Commands that need no server, with arguments, and something that they print then."""
+WITH_SERVER = {
+    "consume", "gateway", "worker", "start", "event", "events", "tasks", "status", "logs", "result", "list", "pause",
+    "resume", "retry", "rerun", "setup", "cancel", "terminate", "schedule", "serve-function", "codec-server",
+}  # fmt: skip
+"""What is served, and what asks a server: these need extras, of which all are tried."""
+WITHOUT = {"local": "it is a server for people who develop, with its UI", "pytest": "it is for tests of definitions"}
+"""The extras that the image does not have, and why."""
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_has_what_it_needs(folder: Path, name: str) -> None:
+    """It does its work with the packages of the image, and no others."""
+    arguments, printed = COMMANDS[name]
+    ended = with_packages_alone(folder, "-m", "swf_temporal.cli", name, *arguments)
+    assert (ended.returncode, printed in ended.stdout + ended.stderr) == (0, True), (ended.stdout, ended.stderr)
+
+
+def test_every_command_is_tried_or_needs_a_server() -> None:
+    assert lazy.COMMANDS.keys() - {"dev", "help"} == COMMANDS.keys() | WITH_SERVER
+
+
+def test_every_extra_of_the_image_does_its_work(folder: Path) -> None:
+    brokers = {"amqp", "kafka", "mqtt", "nats", "websocket"}  # which `asyncapi` has
+    assert "asyncapi" in IMAGE_EXTRAS
+    extras = {*IMAGE_EXTRAS, *brokers}
+    assert SHOWN.keys() - extras == WITHOUT.keys()
+    ended = with_packages_alone(folder, "-c", "\n".join(SHOWN[extra] for extra in sorted(extras)))
+    assert ended.returncode == 0, ended.stderr
+
+
+def test_the_image_has_a_font() -> None:
+    """`swf graph` writes a PNG with it: one that pictures name."""
+    assert [run for run in instructions("RUN") if "fonts-dejavu-core" in run]
+    assert '"DejaVu Sans"' in STYLE
 
 
 @pytest.mark.temporal

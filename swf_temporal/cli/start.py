@@ -160,7 +160,9 @@ async def _follow(client: "Client", instance: "Instance", order: _Start) -> int:
     if link:
         typer.echo(link, err=True)
     facts: dict[str, JSON] = {"id": instance.id, "runId": instance.run_id, "link": link}
-    if not order.wait:
+    if order.wait:
+        typer.echo(instance.id, err=True)  # before anything can fail
+    else:
         typer.echo(instance.id) if order.form is OutputFormat.TEXT else print_data(facts, order.form)
     retried = RetriedRequests(client, instance.id, how_to_connect(order.address, order.namespace))
     try:
@@ -168,7 +170,6 @@ async def _follow(client: "Client", instance: "Instance", order: _Start) -> int:
             queue = repr(order.task_queue or client.task_queue)
             typer.echo(f"no worker has started it yet: is one serving the task queue {queue}?", err=True)
         if order.wait:
-            typer.echo(instance.id, err=True)
             output = await retried(instance.result)
             print_data(output if order.form is OutputFormat.TEXT else {**facts, "output": output}, order.form)
     except RunEnded as ended:

@@ -32,6 +32,8 @@ from swf_temporal.temporal.tracing import TraceIds, is_tracing
 SERVER_LOG = "swf.server"
 
 _ASKED_AGAIN = re.compile(r"gRPC call \w+ retried")
+_TASK_FAILED, _OF_PYTHON = "Failing workflow task", 'stack_trace: "  File'
+"""What the core says of a task that fails, and what the failure has if it comes from Python, which logs it as well."""
 _PAUSE = 1.0
 """Seconds between two attempts to reach a server that does not answer."""
 _LIMIT = timedelta(seconds=5)
@@ -42,7 +44,10 @@ _log = logging.getLogger(SERVER_LOG)
 
 
 class CoreLines(logging.Filter):
-    """Rewrites log lines of the SDK's core; retried requests are only reported to the watch."""
+    """Rewrites log lines of the SDK's core.
+
+    Retried requests are only reported to the watch; what Python logs as well is left out.
+    """
 
     watch: "ServerWatch | None" = None
     """Is notified of problems. There is one per process, as there is one core."""
@@ -56,6 +61,8 @@ class CoreLines(logging.Filter):
         if _ASKED_AGAIN.match(forwarded.message):
             if CoreLines.watch is not None:
                 CoreLines.watch.heed(trouble_of(error))
+            return False
+        if forwarded.message == _TASK_FAILED and _OF_PYTHON in str(forwarded.fields.get("failure")):
             return False
         record.msg, record.args = " ".join(f"{forwarded.message}: {brief(error)}".split()).removesuffix(":"), ()
         return True

@@ -117,9 +117,10 @@ def test_start_with_events(on: On) -> None:
 
 def test_functions_of_the_server(on: On) -> None:
     assert on("start", "caller", "--input", '{"n": 2}', "--wait")[1] == '{"n": 2, "doubled": 4}\n'
-    code, _, err = on("start", "caller", "--input", '{"n": "x"}', "--wait")
+    code, _, err = on("start", "caller", "--id", "failed-0", "--input", '{"n": "x"}', "--wait")
     assert code == 1
     assert "that is no number" in err
+    assert "failed-0" in err.splitlines()  # the id by which one looks at it, although it failed at once
 
 
 def test_status_tells_why_an_instance_failed(on: On) -> None:
@@ -130,7 +131,7 @@ def test_status_tells_why_an_instance_failed(on: On) -> None:
     assert "that is no number" in json.loads(on("status", "failed-1", "--output", "json")[1])["reason"]
 
 
-def test_unknown_definition(on: On) -> None:
+def test_unknown_definition(on: On, dev: Dev) -> None:
     """An id that no worker knows leaves no instance behind, unless that is asked for: another worker may know it."""
     code, _, err = on("start", "helo", "--id", "helo 0")
     assert (code, "did you mean 'hello'?" in err, "with --keep" in err) == (2, True, True)
@@ -144,6 +145,8 @@ def test_unknown_definition(on: On) -> None:
     workflow_id = err.partition("swf terminate ")[2].split()[0]
     assert "it does not continue: a worker of the task queue" in on("status", workflow_id)[1]
     on("terminate", workflow_id)
+    dev.until("helo 0")
+    assert "Failing workflow task" not in dev.log.read_text()  # the core says it again, without a reason
 
 
 def test_no_worker(on: On) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tests.cli.conftest import free_port
 from tests.cli.forked import quick_command
-from tests.docs.pages import APART, Block, Command, blocks_of, of_the_checkout
+from tests.docs.pages import APART, ROOT, Block, Command, blocks_of, of_the_checkout
 from tests.processes import ending_with_us
 
 PATIENCE = 90
@@ -313,6 +313,7 @@ def reading(folder: Path, variables: Mapping[str, str] | None = None, *, quick: 
         "PATH": programs,
         "LANG": "C.UTF-8",
         "TERM": "dumb",
+        **({} if quick else {"PYTHONPATH": str(ROOT)}),  # the environment of Python may have another checkout installed
         "SWF_DEV_PORT": str(ports["port"]),
         "SWF_DEV_UI_PORT": str(ports["ui_port"]),
         "SWF_DEV_GATEWAY_PORT": str(ports["gateway_port"]),

@@ -250,11 +250,20 @@ class _Reading:
 
     def _listen(self, one: WrittenTask) -> None:
         to = object_at(one.task, "listen", "to")
-        given = [] if to is None else [to["one"]] if "one" in to else [*(to.get("any") or ()), *(to.get("all") or ())]
+        one_alone = object_at(to, "one")
+        several = [*objects_in(to.get("any")), *objects_in(to.get("all"))] if to is not None else []
+        given = several if one_alone is None else [one_alone]
         kinds = set()
-        for each in objects_in(given):
+        if to is not None and to.get("any") == []:
+            self._add("empty-list", f"{one.owner}: any is empty", to.where.value("any"))
+        for each in given:
             message = object_at(each, "with")
             if message is None:
+                if "with" in each:
+                    where = each.where.value("with")
+                    self._add(
+                        "type", f"{one.owner}: with must be an object", where, "such as {id: approve, type: signal}"
+                    )
                 continue
             self._check(Message, message, f"{one.owner}: with")
             kinds.add(message.get("type") == QUERY)

@@ -1,13 +1,16 @@
 """Do definitions of 0.8 come to the same as DSL 1.0? `python -m tests.upgrading.dsl switch/`."""
 
 import argparse
+import asyncio
 import sys
 from collections import Counter
 from itertools import chain
 
 import typer
 
-from tests.upgrading.dsl.agreeing import Compared, Outcome, compared, examples, scenarios
+from swf_temporal.sdk.logs import be_quiet
+from swf_temporal.sdk.scenarios.host import scenario_host
+from tests.upgrading.dsl.agreeing import Compared, Outcome, compared, examples, on_temporal, scenarios
 from tests.upgrading.older import older
 
 
@@ -18,9 +21,11 @@ def main() -> int:
     parser.add_argument("--show", action="append", choices=list(Outcome), help="print these, too")
     parser.add_argument("--generated", type=int, default=0, help="how many generated definitions, and no scenarios")
     parser.add_argument("--seed", type=int, default=0, help="the first seed of these")
+    parser.add_argument("--temporal", type=int, default=0, metavar="N", help="run every Nth of them on Temporal, too")
     asked = parser.parse_args()
     shown = {Outcome.DIFFER, *map(Outcome, asked.show or ())}
     counts: Counter[Outcome] = Counter()
+    ran: list[Compared] = []
     seeds = range(asked.seed, asked.seed + asked.generated)
     generated = ((f"seed {seed}", older(seed, "0.8")) for seed in seeds)
     for name, document in generated if asked.generated else chain(scenarios(asked.pattern), examples()):
@@ -28,10 +33,26 @@ def main() -> int:
         if found is None:
             continue
         counts[found.outcome] += 1
+        ran += [found] if found.both else []
         if found.outcome in shown:
             _print(found)
     typer.echo(", ".join(f"{counts[one]} {one}" for one in Outcome))
-    return int(counts[Outcome.DIFFER] > 0)
+    apart = asyncio.run(_on_temporal(ran[:: asked.temporal])) if asked.temporal else 0
+    return int(counts[Outcome.DIFFER] + apart > 0)
+
+
+async def _on_temporal(ran: list[Compared]) -> int:
+    """Run the originals and the rewritten definitions on Temporal; print and return how many differ there."""
+    be_quiet()
+    apart = 0
+    async with scenario_host() as host:
+        for one in ran:
+            told = await on_temporal(host, one)
+            apart += bool(told)
+            for text in told:
+                typer.echo(f"{one.name}: {text[:400]}")
+    typer.echo(f"{len(ran)} on Temporal, both before and after, {apart} of them other than in simulation")
+    return apart
 
 
 def _print(found: Compared) -> None:

@@ -22,6 +22,7 @@ from swf_temporal.expressions.compiled import BadExpression
 from swf_temporal.languages.known import upgrade
 from swf_temporal.languages.loading import check
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.merging import ARRAYS, RESPONSE
+from swf_temporal.sdk.scenarios.host import ScenarioHost
 from swf_temporal.simulation.definitions import workflows_of
 from swf_temporal.simulation.scenario import ObservedRun, Scenario, context_of, observed, read_scenarios
 from swf_temporal.text.origin import Source
@@ -52,6 +53,8 @@ class Compared:
     outcome: Outcome
     differences: tuple[str, ...] = ()
     reported: tuple[str, ...] = ()
+    both: tuple[Document, ...] = ()
+    """The scenario with the original definition, and with the rewritten one, if they were run."""
 
 
 def scenarios(pattern: str = "") -> Iterator[tuple[str, Document]]:
@@ -146,7 +149,18 @@ def compared(name: str, document: Document) -> Compared | None:
         return Compared(name, Outcome.DIFFER, (f"cannot run: {error}",))
     reported = tuple(change.message for one in made for change in one.changes if change.kind == "differs")
     outcome = Outcome.AGREE if not told else Outcome.REPORTED if _is_reported(told, reported) else Outcome.DIFFER
-    return Compared(name, outcome, tuple(told), reported)
+    return Compared(name, outcome, tuple(told), reported, (document, rewritten))
+
+
+async def on_temporal(host: ScenarioHost, one: Compared) -> list[str]:
+    """Return in what the two runs of *one* differ on Temporal from what they are in simulation."""
+    found: list[str] = []
+    for word, document in zip(("the original", "the rewritten one"), one.both, strict=True):
+        (scenario,) = _read(document)
+        here = observed(scenario, context_of(scenario).run(scenario.input))
+        there = await host.observe(scenario)
+        found += [f"{word}, simulation and Temporal: {told}" for told in differences(here, there)]
+    return found
 
 
 def _is_reported(told: list[str], reported: tuple[str, ...]) -> bool:
@@ -226,10 +240,10 @@ def differences(before: ObservedRun, after: ObservedRun) -> list[str]:
 
 
 def _told(value: Any) -> Any:
-    if isinstance(value, tuple) and value and isinstance(value[0], dict):
+    if isinstance(value, list | tuple) and value and isinstance(value[0], dict):
         # Keys and ports of a run are its own.
         return [{**one, "headers": {k: v for k, v in one["headers"].items() if k not in _OF_RUN}} for one in value]
-    if isinstance(value, tuple):
+    if isinstance(value, list | tuple):
         # A call without arguments has none in 0.8, and an empty object in 1.0.
         return [[one[0], {} if one[1] is None else one[1]] if isinstance(one, tuple) else one for one in value]
     return round(value.total_seconds(), 3) if hasattr(value, "total_seconds") else value

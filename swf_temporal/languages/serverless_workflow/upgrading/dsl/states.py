@@ -56,7 +56,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import
     uses_root,
 )
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.merging import ARRAYS, SELECTS, Merge
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import TaskNames
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import TaskNames, task_name
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.undoing import noted
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.ways import END, EXIT, Block, Way, Ways, Written, linked
 
@@ -121,7 +121,8 @@ class States:
         task = self._whole(state, steps)
         if state.on_errors:
             leaving = self.ways.leaving(state, state, self._context.inner)
-            task = self._handled(state, self._noted(state, task), leaving, made)
+            does = steps[0][0] if len(steps) == 1 and steps[0][0] != state.name else f"try {state.name}"
+            task = self._handled(state, (does, self._noted(state, task)), leaving, made)
         else:
             task = self._noted(state, task)
             block.steps += self.ways.leaving(state, state, self._context.names)
@@ -182,9 +183,9 @@ class States:
             task = {"do": as_list([(self._context.inner.free(f"try {state.name}"), task)])}
         return {**task, "timeout": {"after": duration(times.state_exec_timeout, self._translate)}}
 
-    def _handled(self, state: StateBase, task: Task, emitting: list[Step], made: Written) -> Task:
-        """Return *task*, and what emits events, in a try task that leads where the entry of `onErrors` does."""
-        name = self._context.inner.free(f"try {state.name}")
+    def _handled(self, state: StateBase, step: Step, emitting: list[Step], made: Written) -> Task:
+        """Return the task of *step*, and what emits events, in a try task that leads where `onErrors` does."""
+        name, task = task_name(step[0]), step[1]
         # What a filter has selected is not the data of a task that merges into those before it.
         is_apart = "input" in task and ("set" in task or _mentions_raw(task))
         taken = None if is_apart else task.pop("input", None)
@@ -339,10 +340,16 @@ class States:
         timeout = self._context.timeouts(state.timeouts).action_exec_timeout
         cases: list[dict[str, Any]] = []
         steps: list[Step] = [(self._context.inner.free("which event"), {"switch": cases})]
+        taken: set[str] = set()
         for entry in state.on_events:
-            name = self._context.inner.free(f"on {entry.event_refs[0]}")
-            when = " or ".join(self._is_event(".event", ref, state) for ref in entry.event_refs)
-            cases.append({entry.event_refs[0]: {"when": when, "then": name}})
+            # An event that several entries name belongs to the first of them.
+            refs = [ref for ref in entry.event_refs if ref not in taken]
+            taken.update(refs)
+            if not refs:
+                continue
+            name = self._context.inner.free(f"on {refs[0]}")
+            when = " or ".join(self._is_event(".event", ref, state) for ref in refs)
+            cases.append({refs[0]: {"when": when, "then": name}})
             merge = merge_of_event(entry.event_data_filter, self._context, f".event{data}")
             self._context.note([] if merge is None else merge.notes)
             merged = ".data" if merge is None else merge.into(".data")

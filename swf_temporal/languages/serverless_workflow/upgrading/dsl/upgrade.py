@@ -78,15 +78,14 @@ class _Definition:
         self._check()
         tasks = self._tasks()
         self._check_timeouts()
-        made: dict[str, Any] = {"document": self._head()}
         self._part("the schedule", workflow.start, self._write_schedule)
+        made: dict[str, Any] = {"document": self._head(), "schedule": self._schedule}
         made["input"] = self._input()
         made["use"] = self._use()
         made["timeout"] = self._part("workflowExecTimeout", workflow, self._timeout)
         made["output"] = self._part(
             "dataOutputSchema", workflow, lambda: self._schema(workflow.data_output_schema, "output")
         )
-        made["schedule"] = self._schedule
         self.context.note(self.context.translate.notes)
         made = {key: value for key, value in made.items() if value}
         document: dict[str, Any] = marked({**made, "do": tasks})
@@ -212,7 +211,8 @@ class _Definition:
         if given is None:
             return
         if self._schedule:
-            raise Inexpressible("a schedule beside events that start the workflow")
+            self.context.differs("events start the workflow: the schedule beside them is left out", given)
+            return
         if given.timezone is not None:
             self.context.differs(f"1.0 has no time zones: the schedule is not one in {given.timezone}", given)
         if given.cron is not None:

@@ -123,7 +123,18 @@ def line_of(entry: dict[str, Any], stream: IO[str]) -> str | None:
         return None
     facts = {**entry["detail"], "name": entry["name"]}
     middle = styled(line.styled.format(**facts), stream, fg=line.colour, bold=line.colour is None)
-    return f"{line.before.format(**facts)}{middle}{line.after.format(**facts)}"
+    said = f": {facts['message']}" if facts.get("message") and entry["kind"] in _WITH_MESSAGE else ""
+    return f"{line.before.format(**facts)}{middle}{line.after.format(**facts)}{_where(entry)}{said}"
+
+
+_WITH_MESSAGE = ("action-failed", "action-retried")
+"""The kinds whose message follows the name of the error."""
+
+
+def _where(entry: dict[str, Any]) -> str:
+    """Return on which branch or in which iteration something happened, unless its state says that."""
+    lane, state = entry["lane"], entry["state"]
+    return f" ({lane.lstrip('/')})" if lane and lane != state else ""
 
 
 def hints(workflow_id: str, status: dict[str, Any], how_to_connect: str) -> Iterator[str]:

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from swf_temporal.drawing.course import Status
 from swf_temporal.drawing.model import (
+    Addresses,
     Arrow,
     Box,
     Icon,
@@ -22,6 +23,7 @@ from swf_temporal.drawing.model import (
     Point,
     Scope,
     cut,
+    opened,
     shown,
     width_of,
     wrapped,
@@ -346,21 +348,24 @@ _PATHS: Final[dict[Icon, str]] = {
 """SVG paths of the icons, in a square of 14 pixels."""
 
 
-def scope_svg(scope: Scope, at: Point, ids: str) -> Iterator[str]:
-    """Yield the SVG elements of *scope* at a position, with *ids* as the prefix of their ids."""
+def scope_svg(scope: Scope, at: Point, ids: str, addresses: Addresses | None = None) -> Iterator[str]:
+    """Yield the SVG elements of *scope* at a position, with *ids* as the prefix of their ids.
+
+    Boxes link to *addresses*.
+    """
     yield f'<g transform="translate({at[0]:.1f} {at[1]:.1f})">'
     for arrow in scope.arrows:
         yield from _arrow(arrow)
     for mark in scope.marks:
         yield from _mark(mark)
     for box in scope.boxes:
-        yield from _drawn_box(box, ids)
+        yield from _drawn_box(box, ids, addresses)
     for arrow in scope.arrows:
         yield from _arrow_label(arrow)
     yield "</g>"
 
 
-def _drawn_box(box: Box, ids: str) -> Iterator[str]:
+def _drawn_box(box: Box, ids: str, addresses: Addresses | None) -> Iterator[str]:
     marked = {"branch": box.kind.startswith("branch"), "undoing": box.undoes, box.status: box.status != ""}
     classes = ["part", box.icon, *(name for name, is_marked in marked.items() if is_marked)]
     place = f'transform="translate({box.at[0]:.1f} {box.at[1]:.1f})"'
@@ -376,8 +381,10 @@ def _drawn_box(box: Box, ids: str) -> Iterator[str]:
     yield f'<text class="kind" x="{PAD + ICON + 4}" y="35">{xml_text(box.kind)}</text>'
     for number, line in enumerate(box.lines):
         yield from _drawn_line(line, HEAD + 6 + number * LINE)
+    if addresses is not None:
+        yield from opened(addresses.of_part(box.path), xml_text(box.words), (0, 0), box.width, box.height)
     if box.inner is not None:
-        yield from scope_svg(box.inner, box.inner_at, ids)
+        yield from scope_svg(box.inner, box.inner_at, ids, addresses)
     yield "</g>"
 
 

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 from itertools import accumulate
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 from unicodedata import combining, east_asian_width
+from urllib.parse import urlencode
 
 Icon: TypeAlias = Literal[
     "call", "flow", "send", "wait", "time", "loop", "sides", "choice", "data", "undo", "error", "check", "note"
@@ -129,6 +130,34 @@ class Picture:
     title: str
     subtitles: tuple[str, ...]
     scope: Scope
+
+
+class EntryId(NamedTuple):
+    """What identifies an entry of the traces of an instance."""
+
+    run: str
+    number: int
+    """Its number in the trace of that run, from 0."""
+
+
+class Addresses(NamedTuple):
+    """The addresses at which what is drawn can be opened."""
+
+    page: str
+    """The path of the page that shows a step."""
+
+    def of_part(self, path: str) -> str:
+        return f"{self.page}?{urlencode({'part': path})}"
+
+    def of_entry(self, entry: EntryId) -> str:
+        return f"{self.page}?{urlencode({'run': entry.run, 'entry': entry.number})}"
+
+
+def opened(address: str, words: str, at: Point, width: float, height: float) -> Iterator[str]:
+    """Yield a link over an area of a picture, described by *words*, which are escaped already."""
+    size = f'x="{at[0]:.1f}" y="{at[1]:.1f}" width="{width:.1f}" height="{height:.1f}" rx="6"'
+    yield f'<a class="open" href="{xml_text(address)}" aria-label="{words}"><title>{words}</title>'
+    yield f'<rect {size} fill="none" pointer-events="all"/></a>'
 
 
 _WIDTHS: Final = {

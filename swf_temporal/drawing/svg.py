@@ -12,7 +12,7 @@ from typing import Final
 
 from swf_temporal.base.errors import MissingExtra, UsageError
 from swf_temporal.drawing.building import scope_svg
-from swf_temporal.drawing.model import Picture, Scope, width_of, xml_text
+from swf_temporal.drawing.model import Addresses, Picture, Scope, width_of, xml_text
 from swf_temporal.drawing.timeline import Bars, Timeline
 
 _ZOOM: Final = 2
@@ -78,7 +78,9 @@ _COLOURS: Final = Template("""
 .swf .bar { fill: $data; } .swf .state > .bar { fill: $done; }
 .swf .state.running > .bar { fill: $running; } .swf .call > .bar { fill: $call; }
 .swf .flow > .bar { fill: $flow; } .swf .wait > .bar { fill: $wait; } .swf .span.failed > .bar { fill: $error; }
-.swf .span.stopped > .bar { fill: $way; opacity: 0.6; } .swf .attempt { stroke: $error; }
+.swf .span.stopped > .bar { fill: $way; opacity: 0.6; } .swf .attempt { stroke: $error; } .swf .tried { fill: $error; }
+.swf .open:hover > rect, .swf .open:focus > rect { stroke: $running; stroke-width: 2; }
+.swf .open:focus { outline: none; }
 $kinds
 .swf .on-error .way { stroke: $error; } .swf .on-error .head, .swf .on-error .label { fill: $error; }
 .swf .on-retry .way { stroke: $wait; } .swf .on-retry .head, .swf .on-retry .label { fill: $wait; }
@@ -138,14 +140,16 @@ _SUBTITLE: Final = 16.0
 """The height of a line below the title."""
 
 
-def svg_of(drawn: Picture | Timeline, *, is_styled: bool = True, ids: str = "") -> str:
+def svg_of(
+    drawn: Picture | Timeline, *, is_styled: bool = True, ids: str = "", addresses: Addresses | None = None
+) -> str:
     """Return a picture or a timeline as an `svg` element.
 
     It contains its style if *is_styled*; without, the page must have it. *ids* is the prefix of its ids, so that a page
-    can have several pictures.
+    can have several pictures. Parts and spans link to *addresses*.
     """
     top = _MARGIN + _TITLE + _SUBTITLE * len(drawn.subtitles) + 10
-    body = drawn.scope if isinstance(drawn, Picture) else Bars(drawn)
+    body = drawn.scope if isinstance(drawn, Picture) else Bars(drawn, addresses)
     texts = [width_of(drawn.title, 18, bold=True), *(width_of(one, 11.5) for one in drawn.subtitles)]
     inside = max(body.width, *texts)
     width, height = inside + 2 * _MARGIN, top + body.height + _MARGIN
@@ -162,7 +166,7 @@ def svg_of(drawn: Picture | Timeline, *, is_styled: bool = True, ids: str = "") 
             f'<text class="subtitle" x="{_MARGIN}" y="{y:.0f}">{xml_text(one)}</text>'
             for y, one in zip(count(_MARGIN + _TITLE + 4, _SUBTITLE), drawn.subtitles, strict=False)
         ),
-        *(scope_svg(body, at, ids) if isinstance(body, Scope) else body.svg(at)),
+        *(scope_svg(body, at, ids, addresses) if isinstance(body, Scope) else body.svg(at)),
         "</svg>",
     ]
     return "\n".join(lines)

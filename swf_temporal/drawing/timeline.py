@@ -1,13 +1,14 @@
 """The timeline of an instance, from its trace: states, and the calls, waits and sub-workflows in them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from typing import Final, Literal, TypeAlias
+from datetime import UTC, date, datetime, timedelta
+from math import ceil
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from swf_temporal.base.grammar import counted
 from swf_temporal.drawing.course import Status, clock, lasted
-from swf_temporal.drawing.model import Point, cut, width_of, wrapped, xml_text
+from swf_temporal.drawing.model import Addresses, EntryId, Point, cut, opened, width_of, wrapped, xml_text
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 
 SpanKind: TypeAlias = Literal["state", "call", "flow", "wait"]
@@ -41,13 +42,20 @@ class Span:
     status: Status = "running"
     retried: list[datetime] = field(default_factory=list)
     """The times of failed attempts that were followed by another one."""
+    tried: Sequence[tuple[datetime, datetime]] = ()
+    """When failed attempts began and ended, as far as their workers have told."""
+    attempts: int = 1
+    """The number of attempts."""
     error: str = ""
+    entries: list[int] = field(default_factory=list)
+    """The numbers of its entries in the trace: the first began it."""
     inner: list["Span"] = field(default_factory=list)
 
     @property
     def words(self) -> str:
         """A description of its outcome."""
-        attempts = [counted(len(self.retried) + 1, "attempt")] if self.retried else []
+        count = max(self.attempts, len(self.retried) + 1)
+        attempts = [counted(count, "attempt")] if count > 1 else []
         return ", ".join([self.status, *attempts, *([self.error] if self.error else [])])
 
 
@@ -67,31 +75,72 @@ class Timeline:
     subtitles: tuple[str, ...]
     began: datetime
     ended: datetime
-    """The time of its end, or of the last entry."""
+    """The time of its end; while it runs, the time at which it was looked at, or else that of the last entry."""
     rows: tuple[Row, ...]
     left_out: int = 0
     """The number of spans that are not shown."""
+    ids: Sequence[EntryId] = ()
+    """The identity of each entry of the trace; empty if the spans cannot be opened."""
+
+
+class Attempted(NamedTuple):
+    """The attempts at a call, as far as they are known beside the trace."""
+
+    made: int
+    tried: Sequence[tuple[datetime, datetime]] = ()
+    """When the failed ones began and ended."""
+    error: str = ""
+    """The error of the latest failed one, if the call is in progress."""
 
 
 def timeline_of(
-    trace: Iterable[TraceEntry], title: str, *subtitles: str, closed_as: Status | None = None
+    trace: Iterable[TraceEntry],
+    title: str,
+    *subtitles: str,
+    closed_as: Status | None = None,
+    now: datetime | None = None,
+    attempted: Mapping[int, Attempted] | None = None,
+    ids: Sequence[EntryId] = (),
 ) -> Timeline | None:
     """Return the timeline of *trace*; None if the trace is empty.
 
-    *closed_as* is the status of a run whose end is not in its trace.
+    *closed_as* is the status of a run whose end is not in its trace; *now* the time to which one reaches that goes on.
+    *attempted* has the attempts at calls, by the numbers of the entries that began these. *ids* identify the entries.
     """
     entries = list(trace)
     if not entries:
         return None
-    recorder = _Recorder()
-    for entry in entries:
-        recorder.note(entry)
-    latest = entries[-1].at
-    if closed_as is not None:
-        recorder.end_all(latest, closed_as)
-    rows = list(_rows(recorder.spans, 0))
+    spans, latest = spans_of(entries, closed_as), entries[-1].at
+    for number, one in (attempted or {}).items():
+        span = spans.by_entry.get(number)
+        if span is not None:
+            span.attempts, span.tried = one.made, one.tried
+    is_over = closed_as is not None or entries[-1].kind in _ENDS_RUN
+    ended = latest if now is None or is_over else max(latest, now)
+    rows = list(_rows(spans.outermost, 0))
     lines = tuple(line for one in subtitles for line in wrapped(one, _SUBTITLE, 11.5, 3))
-    return Timeline(title, lines, entries[0].at, latest, tuple(rows[:MAX_SPANS]), max(0, len(rows) - MAX_SPANS))
+    shown, left_out = tuple(rows[:MAX_SPANS]), max(0, len(rows) - MAX_SPANS)
+    return Timeline(title, lines, entries[0].at, ended, shown, left_out, ids)
+
+
+class Spans(NamedTuple):
+    """What took time in a run."""
+
+    outermost: Sequence[Span]
+    """The spans that no other contains, in the order in which they began."""
+    by_entry: Mapping[int, Span]
+    """The spans by the numbers of their entries in the trace."""
+
+
+def spans_of(trace: Iterable[TraceEntry], closed_as: Status | None = None) -> Spans:
+    """Return what took time in the run with this *trace*; *closed_as* is as in `timeline_of`."""
+    recorder, latest = _Recorder(), None
+    for number, entry in enumerate(trace):
+        recorder.note(entry, number)
+        latest = entry.at
+    if closed_as is not None and latest is not None:
+        recorder.end_all(latest, closed_as)
+    return Spans(recorder.spans, recorder.by_entry)
 
 
 def _rows(spans: Iterable[Span], depth: int) -> Iterator[Row]:
@@ -107,15 +156,21 @@ class _Recorder:
         """The states that have not been left, by their paths of execution."""
         self._open: list[Span] = []
         """Calls, sub-workflows and waits in progress."""
+        self.by_entry: dict[int, Span] = {}
+        self._retries: set[int] = set()
+        """The numbers of entries about attempts that are followed by another one."""
+        self._number = 0
 
-    def note(self, entry: TraceEntry) -> None:
-        kind = entry.kind
+    def note(self, entry: TraceEntry, number: int) -> None:
+        kind, self._number = entry.kind, number
         if kind in _ENDS_RUN:
             self.end_all(entry.at, "stopped" if _ENDS_RUN[kind] == "done" else "failed")
         elif kind is TraceKind.STATE_ENTERED:
             self._states[entry.lane] = self._begin("state", entry.name.rpartition("/")[2], entry)
         elif kind is TraceKind.STATE_LEFT:
             self._leave(entry)
+        elif kind is TraceKind.ACTION_STARTED and (again := self._retried(entry)) is not None:
+            self._belongs(again)
         elif kind is TraceKind.ACTION_STARTED:
             self._open.append(self._begin("flow" if "subflow" in entry.detail else "call", entry.name, entry))
         elif kind is TraceKind.EVENT_AWAITED:
@@ -131,8 +186,19 @@ class _Recorder:
         part = entry.lane if holder is None else entry.lane.removeprefix(holder.lane).lstrip("/")
         label = f"{part} › {name}" if kind != "state" and part else name
         span = Span(kind, label, entry.lane, entry.at)
+        self._belongs(span)
         (self.spans if holder is None else holder.inner).append(span)
         return span
+
+    def _retried(self, entry: TraceEntry) -> Span | None:
+        """Return the call of which *entry* begins another attempt, in a language whose attempts are calls."""
+        span = self._first("call", entry)
+        return span if span is not None and span.retried and span.entries[-1] in self._retries else None
+
+    def _belongs(self, span: Span) -> None:
+        """Note that the entry belongs to *span*."""
+        span.entries.append(self._number)
+        self.by_entry[self._number] = span
 
     def _holder_of(self, lane: str) -> Span | None:
         """Return the innermost state whose path of execution contains *lane*."""
@@ -152,8 +218,12 @@ class _Recorder:
             span = self._first("call", entry) or self._first("call", entry, within=True)
             if span is not None:
                 span.retried.append(entry.at)
+                self._retries.add(self._number)
+                self._belongs(span)
         elif kind in _HANDLES_ERROR:
             self._end_within(entry, "failed")
+            if entry.lane in self._states:
+                self._belongs(self._states[entry.lane])
             if kind is TraceKind.ERROR_CAUGHT and entry.lane in self._states:
                 self._states[entry.lane].error = f"{entry.name}: {entry.detail['message']}"
         self._end_sleep(entry)
@@ -171,6 +241,7 @@ class _Recorder:
         span = self._first(kind, entry)
         if span is not None:
             self._end(span, entry.at, status)
+            self._belongs(span)
         return span
 
     def _end_sleep(self, entry: TraceEntry) -> None:
@@ -190,6 +261,7 @@ class _Recorder:
             self._end(span, entry.at, "stopped")
         if state is not None:
             state.ended, state.status = entry.at, "done"
+            self._belongs(state)
 
     def _end_within(self, entry: TraceEntry, status: Status) -> None:
         """End the states in that of *entry* which were not left: an error ended them, or another branch was first."""
@@ -217,7 +289,7 @@ _INDENT: Final = 14.0
 _NAMES: Final = 300.0
 """The maximum width of the names."""
 _CHART: Final = 640.0
-_AFTER: Final = 110.0
+_AFTER: Final = 150.0
 """The width of the text after a bar."""
 _TEXT: Final = 11.5
 _MIN_WIDTH: Final = 2.0
@@ -231,13 +303,19 @@ _STEPS: Final = (
 )
 """The possible distances between the lines of the scale."""
 _MAX_LINES: Final = 8
+_BY_CLOCK: Final = timedelta(minutes=1)
+"""The distance between lines from which these show the time of day."""
+_ROOM: Final = 0.1
+"""The part of the chart that the time of its beginning needs."""
 
 
 class Bars:
     """The drawing of a timeline."""
 
-    def __init__(self, timeline: Timeline) -> None:
+    def __init__(self, timeline: Timeline, addresses: Addresses | None = None) -> None:
+        """Draw *timeline*, whose spans link to *addresses*."""
         self._timeline = timeline
+        self._addresses = addresses
         self._length = max(timeline.ended - timeline.began, timedelta(milliseconds=1))
         names = [width_of(row.span.name, _TEXT) + row.depth * _INDENT for row in timeline.rows]
         self._names = min(_NAMES, max(names, default=0)) + 14
@@ -257,32 +335,62 @@ class Bars:
         yield "</g>"
 
     def _scale(self) -> Iterator[str]:
-        step = next((one for one in _STEPS if self._length / one <= _MAX_LINES), self._length)
-        for number in range(int(self._length / step) + 1):
-            passed = number * step
-            x = self._names + passed / self._length * _CHART
+        for moment, words in self._marks():
+            x = self._x(moment)
             yield f'<path class="line" d="M{x:.1f} {_SCALE - 6}V{self.height:.1f}"/>'
-            words = f"+{lasted(passed)}" if number else clock(self._timeline.began)
             yield f'<text class="kind" text-anchor="middle" x="{x:.1f}" y="10">{words}</text>'
+
+    def _marks(self) -> Iterator[tuple[datetime, str]]:
+        """Yield the lines of the scale: by the time that has passed, or by the clock once that is minutes."""
+        began = self._timeline.began.astimezone(UTC)
+        step = next((one for one in _STEPS if self._length / one <= _MAX_LINES), self._length)
+        if step < _BY_CLOCK:
+            for number in range(int(self._length / step) + 1):
+                yield began + number * step, f"+{lasted(number * step)}" if number else clock(began)
+            return
+        midnight = began.replace(hour=0, minute=0, second=0, microsecond=0)
+        moment = midnight + ceil((began - midnight) / step) * step
+        shown: date | None = None
+        if (moment - began) / self._length > _ROOM:
+            yield began, f"{began:%d %b %H:%M}"
+            shown = began.date()
+        while moment <= began + self._length:
+            words = f"{moment:%d %b}" if step >= timedelta(days=1) else f"{moment:%H:%M}"
+            is_other_day = step < timedelta(days=1) and moment.date() != shown
+            yield moment, f"{moment:%d %b} {words}" if is_other_day else words
+            shown, moment = moment.date(), moment + step
 
     def _row(self, row: Row, top: float) -> Iterator[str]:
         span, left = row.span, row.depth * _INDENT
-        begin = self._x(span.began)
-        end = self._x(self._timeline.ended if span.ended is None else span.ended)
-        took = lasted((self._timeline.ended if span.ended is None else span.ended) - span.began)
-        words = xml_text(f"{span.name}: {span.words}, {clock(span.began)}, {took}")
+        until = self._timeline.ended if span.ended is None else span.ended
+        took = lasted(until - span.began)
+        goes_on = " until now" if span.ended is None else ""
+        words = xml_text(f"{span.name}: {span.words}, {clock(span.began)}, {took}{goes_on}")
         name = xml_text(cut(span.name, self._names - left - 10, _TEXT))
+        role = "graphics-symbol" if self._addresses is None else "graphics-object"  # a symbol has no links in it
         yield (
-            f'<g class="span {span.kind} {span.status}" data-path="{xml_text(span.lane)}" role="graphics-symbol"'
+            f'<g class="span {span.kind} {span.status}" data-path="{xml_text(span.lane)}" role="{role}"'
             f' aria-label="{words}"><title>{words}</title>'
         )
         yield f'<text x="{left:.1f}" y="{top + 13:.1f}">{name}</text>'
-        width = max(_MIN_WIDTH, end - begin)
-        yield f'<rect class="bar" x="{begin:.1f}" y="{top + 4:.1f}" width="{width:.1f}" height="{_BAR}" rx="2"/>'
+        yield self._bar("bar", span.began, until, top, ' rx="2"')
+        yield from (self._bar("tried", since, to, top) for since, to in span.tried)
         for moment in span.retried:
             yield f'<path class="attempt" d="M{self._x(moment):.1f} {top + 2:.1f}v{_BAR + 4}"/>'
-        after = f"{took}…" if span.ended is None else took
-        yield f'<text class="kind" x="{begin + width + 5:.1f}" y="{top + 13:.1f}">{after}</text></g>'
+        count = max(span.attempts, len(span.retried) + 1)
+        after = f"{took}{'…' if span.ended is None else ''}{f', {count} attempts' if count > 1 else ''}"
+        end = max(self._x(until), self._x(span.began) + _MIN_WIDTH)
+        yield f'<text class="kind" x="{end + 5:.1f}" y="{top + 13:.1f}">{after}</text>'
+        if self._addresses is not None and self._timeline.ids:
+            address = self._addresses.of_entry(self._timeline.ids[span.entries[0]])
+            yield from opened(address, words, (0, top), self.width, _ROW)
+        yield "</g>"
+
+    def _bar(self, kind: str, began: datetime, ended: datetime, top: float, more: str = "") -> str:
+        x = self._x(began)
+        width = max(_MIN_WIDTH, self._x(ended) - x)
+        size = f'x="{x:.1f}" y="{top + 4:.1f}" width="{width:.1f}" height="{_BAR}"'
+        return f'<rect class="{kind}" {size}{more}/>'
 
     def _x(self, moment: datetime) -> float:
         return self._names + (moment - self._timeline.began) / self._length * _CHART

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from temporalio.api.common.v1 import Payload
-from temporalio.api.enums.v1 import ContinueAsNewInitiator, WorkflowTaskFailedCause
+from temporalio.api.enums.v1 import ContinueAsNewInitiator, EventType, WorkflowTaskFailedCause
 from temporalio.api.history.v1 import HistoryEvent, WorkflowExecutionStartedEventAttributes
 from temporalio.api.workflow.v1 import PendingActivityInfo
 from temporalio.client import WorkflowExecutionDescription, WorkflowHistory
@@ -39,6 +39,11 @@ if TYPE_CHECKING:
     from swf_temporal.operations.client import Client
 
 _ENDINGS: Final = (".json", ".json.gz")
+_CLOSING: Final = frozenset(
+    getattr(EventType, f"EVENT_TYPE_WORKFLOW_EXECUTION_{how}")
+    for how in ("COMPLETED", "FAILED", "TIMED_OUT", "CANCELED", "TERMINATED", "CONTINUED_AS_NEW")
+)
+"""The events that end a history."""
 _UNREADABLE: Final = (ValueError, RuntimeError, PayloadUnavailable)
 
 
@@ -55,9 +60,14 @@ class RunHistory(NamedTuple):
         """Its start event's attributes."""
         return self.history.events[0].workflow_execution_started_event_attributes
 
-    async def replayed(self, converter: DataConverter) -> ReplayedRun:
-        """Return what happened in the run, as far as it belongs to the instance."""
-        found = await replay(self.history, converter)
+    @property
+    def goes_on(self) -> bool:
+        """Whether the run had not ended when its history was read."""
+        return self.history.events[-1].event_type not in _CLOSING
+
+    async def replayed(self, converter: DataConverter, *, with_data: bool = False) -> ReplayedRun:
+        """Return what happened in the run, as far as it belongs to the instance, and *with_data* its data then."""
+        found = await replay(self.history, converter, with_data=with_data)
         return found if self.entries is None else found.up_to(self.entries)
 
 
@@ -144,7 +154,9 @@ async def history_of_run(client: "Client", workflow_id: str, run_id: str) -> Ins
     """Return what the server has of one run of an instance, whatever follows it. Raises UsageError if it is unknown."""
     handle = client.temporal.get_workflow_handle(workflow_id, run_id=run_id)
     try:
-        return InstanceHistory([RunHistory(run_id, await handle.fetch_history())])
+        run = RunHistory(run_id, await handle.fetch_history())
+        pending = (await handle.describe()).raw_description.pending_activities if run.goes_on else ()
+        return InstanceHistory([run], pending)
     except RPCError as error:
         raise not_there(error, workflow_id) from None
 

@@ -133,13 +133,13 @@ async def _replayed(client: "Client", execution: WorkflowExecutionDescription) -
 
 def facts_by_history(run: "ReplayedRun", *, with_trace: bool) -> dict[str, Any]:
     """Return what a worker would report of *run*: its status and, *with_trace*, what happened in it."""
-    from swf_temporal.temporal.continuing import entry_to_json  # noqa: PLC0415 - as above
+    from swf_temporal.temporal.continuing import trace_to_json  # noqa: PLC0415 - as above
 
     facts = {name: value for name, value in run.status.items() if name != "localCalls"}
     if run.failure is not None:
         facts["note"] = f"this release cannot follow its history: {run.failure}"
     if with_trace:
-        facts["trace"] = [entry_to_json(entry) for entry in run.trace]
+        facts["trace"] = trace_to_json(run.trace)
     return facts
 
 

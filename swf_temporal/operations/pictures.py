@@ -1,24 +1,27 @@
 """Pictures of instances: their definitions, with what happened drawn on them."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
 from typing import Final, Literal
 
-from temporalio.api.workflow.v1 import PendingActivityInfo
 from temporalio.converter import DataConverter
 
 from swf_temporal.base.errors import UsageError
 from swf_temporal.drawing.course import Course, course_of
-from swf_temporal.drawing.model import Picture
-from swf_temporal.drawing.timeline import Timeline, timeline_of
+from swf_temporal.drawing.model import EntryId, Picture
+from swf_temporal.drawing.timeline import Attempted, Timeline, timeline_of
 from swf_temporal.languages.port import Definition
 from swf_temporal.operations.client import Client
 from swf_temporal.operations.instance_history import InstanceHistory, history_of, replay_file
+from swf_temporal.operations.steps import StepsOfRun
 from swf_temporal.runtime.host import TraceEntry
 from swf_temporal.temporal.replaying import ReplayedRun
 
+_ITERATION: Final = re.compile(r"\[\d+\]")
 _NO_DEFINITION: Final = "no worker has begun with it yet, or it is a call that runs by itself"
 
 
@@ -33,6 +36,12 @@ class DrawnRun:
     closed_as: Literal["failed", "stopped"] | None
     failures: tuple[str, ...]
     """Why some histories could not be replayed to their end."""
+    ids: tuple[EntryId, ...] = ()
+    """The identity of each entry of the trace."""
+    attempted: Mapping[int, Attempted] = field(default_factory=dict)
+    """The attempts at its calls, by the numbers of the entries that began these, where there were several."""
+    seen: datetime | None = None
+    """When it was looked at, if it went on then."""
 
     @property
     def picture(self) -> Picture:
@@ -43,7 +52,15 @@ class DrawnRun:
     def timeline(self) -> Timeline | None:
         """A timeline of what happened; None if nothing has begun."""
         name = self.definition.name or self.definition.id
-        return timeline_of(self.trace, name, *self._about, closed_as=self.closed_as)
+        return timeline_of(
+            self.trace,
+            name,
+            *self._about,
+            closed_as=self.closed_as,
+            now=self.seen,
+            attempted=self.attempted,
+            ids=self.ids,
+        )
 
     @property
     def _about(self) -> list[str]:
@@ -66,8 +83,11 @@ async def runs_of_instance(client: Client, workflow_id: str) -> list[DrawnRun]:
 
 async def runs_drawn(history: InstanceHistory, converter: DataConverter) -> list[DrawnRun]:
     """Return what happened in an instance; *converter* reads its payloads. Raises UsageError if it ran nothing."""
-    found = runs_of(await history.replayed(converter))
-    _add_attempts(found[-1], history.pending)
+    steps = [await StepsOfRun.of(run, history, converter) for run in history.runs]
+    attempted = {EntryId(one.run.run_id, number): made for one in steps for number, made in one.attempted().items()}
+    found = [_with_attempts(run, attempted) for run in runs_of([one.replayed for one in steps])]
+    if history.runs[-1].goes_on:
+        found[-1] = replace(found[-1], seen=datetime.now(UTC))
     return found
 
 
@@ -82,17 +102,25 @@ def runs_of(executions: Sequence[ReplayedRun]) -> list[DrawnRun]:
         same = list(group)
         definition, last = same[-1]
         trace = tuple(entry for _, one in same for entry in one.trace)
+        ids = tuple(EntryId(one.run_id, number) for _, one in same for number in range(len(one.trace)))
         course = course_of(definition.outline, trace, last.closed_as)
         told = tuple(one.failure for _, one in same if one.failure is not None)
-        runs.append(DrawnRun(last.workflow_id, definition, course, trace, last.closed_as, told))
+        runs.append(DrawnRun(last.workflow_id, definition, course, trace, last.closed_as, told, ids))
     return runs
 
 
-def _add_attempts(run: DrawnRun, pending: Iterable[PendingActivityInfo]) -> None:
-    """Add to a run what its history lacks: the attempts of calls in progress, and why the last one failed."""
-    for call in pending:
-        part = run.definition.outline.part_at(call.activity_id.rpartition("#")[0])
+def _with_attempts(run: DrawnRun, attempted: Mapping[EntryId, Attempted]) -> DrawnRun:
+    """Return a run with what its trace lacks: the attempts at its calls, and why the latest failed."""
+    found = {}
+    for number, (id_, entry) in enumerate(zip(run.ids, run.trace, strict=True)):
+        if id_ not in attempted:
+            continue
+        found[number] = known = attempted[id_]
+        part = run.definition.outline.part_at(_ITERATION.sub("", entry.lane)) or run.definition.outline.part_at(
+            entry.state
+        )
         own = None if part is None else run.course.parts.get(part.path)
-        if own is not None and call.attempt > 1:
-            own.retried += call.attempt - 1
-            own.error = call.last_failure.message
+        if own is not None:
+            own.retried += known.made - 1
+            own.error = known.error or own.error
+    return replace(run, attempted=found)

@@ -7,6 +7,7 @@ repeated, for work that has a deadline. Functions for other waits, such as event
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
+from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import WorkflowFault
 from swf_temporal.runtime.host import Timer, TimerPurpose, TraceEntry, TraceKind
 from swf_temporal.runtime.joining import MISSING, within
@@ -84,9 +85,9 @@ class LaneBase(Tracer):
 
     # Trace and errors
 
-    def _add_entry(self, kind: TraceKind, name: str, detail: dict[str, Any]) -> None:
+    def _add_entry(self, kind: TraceKind, name: str, detail: dict[str, Any], data: JSON = None) -> None:
         in_branch = self.branch is not None
-        self.run.add(TraceEntry(kind, self.path, self.state_path, name, self.run.host.now(), detail, in_branch))
+        self.run.add(TraceEntry(kind, self.path, self.state_path, name, self.run.host.now(), detail, in_branch, data))
 
     def locate(self, fault: WorkflowFault, action: str | None = None) -> WorkflowFault:
         """Return *fault* with the place where it happened, unless it has one."""

@@ -383,9 +383,9 @@ class Run(Tracer):
 
     # For an execution
 
-    def _add_entry(self, kind: TraceKind, name: str, detail: dict[str, Any]) -> None:
+    def _add_entry(self, kind: TraceKind, name: str, detail: dict[str, Any], data: JSON = None) -> None:
         """Add an entry to the trace that belongs to no path of execution."""
-        self.add(TraceEntry(kind, "", "", name, self.host.now(), detail))
+        self.add(TraceEntry(kind, "", "", name, self.host.now(), detail, data=data))
 
     def add(self, entry: TraceEntry) -> None:
         """Add an entry to the trace. Raises PayloadTooLarge if the data of the run exceed the limit."""

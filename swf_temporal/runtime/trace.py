@@ -160,7 +160,6 @@ class Compensating(TypedDict):
 
 
 Plain: TypeAlias = Literal[
-    TraceKind.STATE_LEFT,
     TraceKind.ACTION_SKIPPED,
     TraceKind.EVENT_TIMED_OUT,
     TraceKind.EVENT_GIVEN_BACK,
@@ -177,8 +176,6 @@ class Tracer(ABC):
 
     __slots__ = ()
 
-    @overload
-    def emit(self, kind: Literal[TraceKind.STATE_ENTERED], name: str, **detail: Unpack[StateEntered]) -> None: ...
     @overload
     def emit(self, kind: Literal[TraceKind.ACTION_STARTED], name: str, **detail: Unpack[ActionStarted]) -> None: ...
     @overload
@@ -235,6 +232,14 @@ class Tracer(ABC):
         """Add an entry about *name* to the trace."""
         self._add_entry(kind, name, detail)
 
+    def enter_state(self, name: str, kind: str, data: JSON) -> None:
+        """Add an entry about a state of that *kind* that is entered with *data*."""
+        self._add_entry(TraceKind.STATE_ENTERED, name, dict(StateEntered(type=kind)), data)
+
+    def leave_state(self, name: str, data: JSON) -> None:
+        """Add an entry about a state that has yielded *data*."""
+        self._add_entry(TraceKind.STATE_LEFT, name, {}, data)
+
     def emit_event(
         self, kind: Literal[TraceKind.EVENT_TAKEN, TraceKind.EVENT_PRODUCED], name: str, event: CloudEvent
     ) -> None:
@@ -247,5 +252,5 @@ class Tracer(ABC):
         self.emit(TraceKind.ACTION_FAILED, name, **facts)
 
     @abstractmethod
-    def _add_entry(self, kind: TraceKind, name: str, detail: dict[str, Any]) -> None:
+    def _add_entry(self, kind: TraceKind, name: str, detail: dict[str, Any], data: JSON = None) -> None:
         """Pass the entry to the host."""

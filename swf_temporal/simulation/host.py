@@ -199,6 +199,7 @@ class SimulatedHost:
         self._keep(entry)
 
     def _keep(self, entry: TraceEntry) -> None:
+        entry.data = None
         self.trace.append(entry)
         self.context.add_trace(self, entry)
         if entry.kind is TraceKind.STATE_ENTERED:

@@ -5,7 +5,8 @@ import contextvars
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
+from functools import partial
 from itertools import count
 from typing import Any, Protocol
 
@@ -34,6 +35,7 @@ from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.runtime.performing import check_result, check_size
 from swf_temporal.runtime.retrying import JitterSource, jitter_of
 from swf_temporal.runtime.variables import MAX_RETRYING, NotLocal, Variable, VariableRef, locally
+from swf_temporal.temporal.attempts import Attempts, now
 from swf_temporal.temporal.call_records import CallRecord, application_error, call_of, is_call_record, size_of_failure
 from swf_temporal.temporal.constants import GIVE_WAY
 from swf_temporal.temporal.external_activities import MARK
@@ -145,16 +147,17 @@ class Activities:
         if record.local is not None:
             with locally(asked=record.local.asked):
                 return await self._local(call, record, key, record.local.most)
-        with _beating():
-            return await self._attempt(call, record, key, record.made + info.attempt)
+        attempts = Attempts()
+        with _beating(attempts):
+            return await self._attempt(call, record, key, record.made + info.attempt, attempts)
 
     async def _local(self, call: FunctionCall, record: CallRecord, key: str, most: int) -> RawValue:
         """Make a local call with its retries, within its limits; the result has at most *most* bytes."""
         clock = asyncio.get_running_loop().time
-        begun = clock()
+        begun, attempts = clock(), Attempts()
         for attempt in count(1):
             try:
-                result = await self._attempt(call, record, key, attempt)
+                result = await self._attempt(call, record, key, attempt, attempts)
             except NotLocal:
                 raise GoesOn(is_refused=True).to_error() from None
             except ApplicationError as error:
@@ -172,11 +175,14 @@ class Activities:
                 return result
         raise AssertionError
 
-    async def _attempt(self, call: FunctionCall, record: CallRecord, key: str, attempt: int) -> RawValue:
+    async def _attempt(
+        self, call: FunctionCall, record: CallRecord, key: str, attempt: int, attempts: Attempts
+    ) -> RawValue:
         """Return the result of one attempt. Raises ApplicationError as the call's retry rule says."""
         number_attempt(attempt)
+        failed = partial(_failure_of, call, attempt, key, attempts, now())
         try:
-            with answering(_current(call, record, key, attempt)):
+            with answering(_current(call, record, key, attempt, attempts)):
                 result = await self.performer.perform(call, source=record.source, key=key, attempt=attempt)
             # Serialized here: a failure after the call would be retried for ever, with the call's side effects.
             payload = activity.payload_converter().to_payloads([result])[0]
@@ -185,20 +191,20 @@ class Activities:
         except NotLocal:
             raise
         except WorkflowFault as fault:
-            raise _failure_of(call, fault, attempt, key) from None
+            raise failed(fault) from None
         except ApplicationError:
             raise  # the performer has decided already
         except NotJSON as error:
             message = f"the result of function {call.function.name!r} is not JSON: {error}"
             not_json = CallFailed(message, code="NotJSON", retryable=False)
-            raise _failure_of(call, not_json, attempt, key) from None
+            raise failed(not_json) from None
         except StoreUnavailable as error:
             log_lost_attempt(call.function.name, error, attempt)
             raise ApplicationError(str(error), type=type(error).__name__) from None
         except Exception as error:  # noqa: BLE001 - raised again as what it is to the definition
             # Anything a performer raises is the function's error: the definition decides how to handle it.
             unforeseen = CallFailed(str(error), name=type(error).__name__)
-            raise _failure_of(call, unforeseen, attempt, key) from None
+            raise failed(unforeseen) from None
 
     @activity.defn(name=PUBLISH)
     async def publish(self, event: dict[str, Any]) -> Sequence[str] | None:
@@ -282,36 +288,48 @@ def _record_in(argument: RawValue) -> CallRecord | None:
 
 
 def decided(
-    call: FunctionCall, fault: WorkflowFault, attempt: int, key: str, jitter: Callable[[str], JitterSource] = jitter_of
+    call: FunctionCall,
+    fault: WorkflowFault,
+    attempt: int,
+    key: str,
+    jitter: Callable[[str], JitterSource] = jitter_of,
+    note: Callable[[timedelta | None], JSON] | None = None,
 ) -> ApplicationError:
     """Return the error that makes the engine retry *call* after *fault*, or not, and sets the delay.
 
     The *key* is the same for all attempts of a call, and unique to the call: jitter is derived from it, or taken from
-    *jitter* for that key.
+    *jitter* for that key. *note* is told the delay, and returns what the error has beside the fault.
     """
     fault.attempt, fault.function = attempt, call.function.name
     delay = delay_after(call, attempt, fault, jitter(key))
+    beside = () if note is None else (note(delay),)
     if delay is None:
-        return application_error(fault, non_retryable=True)
+        return application_error(fault, *beside, non_retryable=True)
     # The engine takes a delay of zero as unset, and falls back on its own policy.
-    return application_error(fault, next_retry_delay=max(delay, _MIN_DELAY))
+    return application_error(fault, *beside, next_retry_delay=max(delay, _MIN_DELAY))
 
 
-def _failure_of(call: FunctionCall, fault: WorkflowFault, attempt: int, key: str) -> ApplicationError:
-    """Log and count *fault*, and return the error that says whether to retry."""
-    error = decided(call, fault, attempt, key)
+def _failure_of(
+    call: FunctionCall, attempt: int, key: str, attempts: Attempts, began: datetime, fault: WorkflowFault
+) -> ApplicationError:
+    """Log, count and report *fault*, and return the error that says whether to retry."""
+
+    def note(delay: timedelta | None) -> JSON:
+        return attempts.note(attempt, began, fault, None if delay is None else delay.total_seconds())
+
+    error = decided(call, fault, attempt, key, note=note)
     count_failed_attempt(fault, is_tried_again=error.next_retry_delay is not None)
     log_failed_call(call.function.name, fault, attempt, error.next_retry_delay)
     return error
 
 
-def _current(call: FunctionCall, record: CallRecord, key: str, attempt: int) -> CurrentCall:
+def _current(call: FunctionCall, record: CallRecord, key: str, attempt: int, attempts: Attempts) -> CurrentCall:
     """Return the information about this attempt that a Python function can access."""
     info, loop, context = activity.info(), asyncio.get_running_loop(), contextvars.copy_context()
 
     def beat() -> None:
         if not info.is_local:  # a local one needs no heartbeat: its workflow task shows that the worker is alive
-            loop.call_soon_threadsafe(activity.heartbeat, context=context)
+            loop.call_soon_threadsafe(attempts.beat, context=context)
 
     limits = [(info.started_time, info.start_to_close_timeout), (info.scheduled_time, info.schedule_to_close_timeout)]
     is_part = "/" in info.activity_id
@@ -350,7 +368,7 @@ async def _is_made_again() -> bool:
 
 
 @contextmanager
-def _beating() -> Iterator[None]:
+def _beating(attempts: Attempts) -> Iterator[None]:
     """Send heartbeats for this attempt; the server's answers say when the result is no longer wanted.
 
     Uses a timer, not a task: most calls end before the first heartbeat is due, and then it costs almost nothing.
@@ -361,7 +379,7 @@ def _beating() -> Iterator[None]:
 
     def beat() -> None:
         nonlocal due
-        activity.heartbeat()
+        attempts.beat()
         due = loop.call_later(interval, beat)
 
     due = loop.call_later(interval, beat)

@@ -185,13 +185,15 @@ class FaultError(ApplicationError):
     """The stack of the user's Python code that raised it."""
 
 
-def application_error(fault: WorkflowFault, *, text: str | None = None, **options: object) -> ApplicationError:
+def application_error(
+    fault: WorkflowFault, *beside: JSON, text: str | None = None, **options: object
+) -> ApplicationError:
     """Return the engine's form of *fault*: its type is the fault's name, its details carry all the facts.
 
-    Texts that exceed the server's limits are shortened, in *fault* too.
+    What is *beside* follows in the details. Texts that exceed the server's limits are shortened, in *fault* too.
     """
     _shorten(fault)
-    error = FaultError(_cut(text or fault.message), fault.to_json(), type=fault.name, **options)  # type: ignore[arg-type]  # options are the constructor's own
+    error = FaultError(_cut(text or fault.message), fault.to_json(), *beside, type=fault.name, **options)  # type: ignore[arg-type]  # options are the constructor's own
     error.frames = _cut(fault.frames)
     return error
 

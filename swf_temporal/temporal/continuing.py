@@ -15,7 +15,7 @@ What does not fit into one payload cannot be carried over: the run then stays in
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -237,8 +237,12 @@ def status_of(definition: Definition | None, run: Run | None) -> dict[str, Any]:
     return status
 
 
-def entry_to_json(entry: TraceEntry) -> dict[str, Any]:
-    """Return *entry* as the query `trace` returns it."""
+def trace_to_json(entries: Iterable[TraceEntry], before: int = 0) -> list[dict[str, Any]]:
+    """Return *entries* as the query `trace` returns them, numbered as in the run, which has others *before* them."""
+    return [{**_to_json(entry), "number": number} for number, entry in enumerate(entries, before)]
+
+
+def _to_json(entry: TraceEntry) -> dict[str, Any]:
     return {
         "kind": str(entry.kind),
         "lane": entry.lane,

@@ -134,6 +134,8 @@ class TemporalHost:
         self.runs_external_activities = runs_external_activities
         self.budget = Budget(workflow.info().workflow_type, (pin.progress or {}).get("numbers", pin.start.numbers))
         self.trace: list[TraceEntry] = []
+        self.dropped = 0
+        """The number of entries of this run that are no longer in its trace."""
         self.on_trace: Callable[[TraceEntry], None] | None = None
         # In a workflow these belong to the engine and never change: looked up once, not at every step.
         self._clock = asyncio.get_running_loop().time
@@ -171,8 +173,10 @@ class TemporalHost:
         trace.append(entry)
         if len(trace) > MAX_TRACE:
             del trace[: MAX_TRACE // 2]
+            self.dropped += MAX_TRACE // 2
         if self.on_trace is not None:
             self.on_trace(entry)
+        entry.data = None
 
     def begin_children_with(self, parts: Callable[[], dict[str, JSON]]) -> None:
         """Pass what *parts* returns to the sub-workflows that are waited for."""

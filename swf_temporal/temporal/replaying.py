@@ -91,6 +91,11 @@ class ReplayedRun:
     """The first run of the instance."""
     deadline: float | None = None
     """The deadline of the instance, in seconds of the epoch; None if it has none."""
+    data_at: Mapping[int, JSON] = field(default_factory=dict)
+    """The data that states were entered with and yielded, and those at failures, by the numbers of these entries.
+
+    Empty unless it was asked for.
+    """
 
     @property
     def version(self) -> str | None:
@@ -114,6 +119,7 @@ class ReplayedRun:
             trace=self.trace[:entries],
             lengths=self.lengths[:entries],
             steps=self.steps[:entries],
+            data_at={number: data for number, data in self.data_at.items() if number < entries},
             closed_as=None,
         )
 
@@ -165,6 +171,19 @@ _OF_UPDATES: Final = (
 )
 """Event types that do not name the task that made them."""
 
+_WITH_DATA: Final = "data"
+"""Asks an observed execution to note the data at its steps."""
+_STATES: Final = {TraceKind.STATE_ENTERED, TraceKind.STATE_LEFT}
+_FAILURES: Final = {
+    TraceKind.ACTION_FAILED,
+    TraceKind.ERROR_CAUGHT,
+    TraceKind.STATE_RETRIED,
+    TraceKind.WORKFLOW_FAILED,
+    TraceKind.WORKFLOW_TIMED_OUT,
+}
+_MAX_FAILURES: Final = 100
+"""The number of failures at which the data are noted: the first."""
+
 _seen: dict[str, "Observed"] = {}
 """The executions being replayed, by their run ids."""
 _asked: dict[str, Any] = {}
@@ -210,6 +229,8 @@ class Observed(Interpreter):
         """The ids of the calls and sub-workflows in progress at the end, or with which it has failed."""
         self.last_status: dict[str, Any] = {}
         self.last_data: JSON = None
+        self.data_at: dict[int, JSON] = {}
+        self._failures = 0
         self._is_dropped = False
         self._place = next((part for part in self._parts if isinstance(part, OwnPlace)), None)
         self.asked = _asked.get(workflow.info().run_id)
@@ -245,12 +266,23 @@ class Observed(Interpreter):
 
     def _on_trace(self, entry: TraceEntry) -> None:
         if not self._is_dropped:
+            if self.asked is _WITH_DATA:
+                self._note_data(entry)
             self.entries.append(entry)
             self.lengths.append(self._info.get_current_history_length())
             self.steps.append(len(self.calls))
             if entry.kind is TraceKind.WORKFLOW_FAILED:
                 self.under_way = self._under_way()  # afterwards they are abandoned
         super()._on_trace(entry)
+
+    def _note_data(self, entry: TraceEntry) -> None:
+        """Note the data that belong to *entry*, by its number."""
+        run = self._instance.run
+        if entry.kind in _STATES:
+            self.data_at[len(self.entries)] = entry.data
+        elif entry.kind in _FAILURES and run is not None and self._failures < _MAX_FAILURES:
+            self._failures += 1
+            self.data_at[len(self.entries)] = run.execution.latest_data
 
     def added_to(self, found: ReplayedRun) -> ReplayedRun:
         """Return *found*, which was determined without a replay, with the results of this replay."""
@@ -272,6 +304,7 @@ class Observed(Interpreter):
             under_way={one.call.id: one.call for one in self.calls if one.call.id in under_way},
             origin=pin.lineage.origin or self._info.first_execution_run_id,
             deadline=None if run is None else run.execution.deadline,
+            data_at=self.data_at,
         )
 
 
@@ -306,17 +339,19 @@ async def replay(
     converter: DataConverter,
     *,
     goes_on: bool = False,
+    with_data: bool = False,
     runner: WorkflowRunner | None = None,
     options: OperatorOptions | None = None,
 ) -> ReplayedRun:
     """Replay a history whose payloads *converter* reads. Raises ValueError if it is not that of a workflow.
 
     If it *goes_on*, the failure can also be that this release cannot complete the last task, which no worker has
-    completed. See `observe` for the other arguments.
+    completed. *with_data* asks for `data_at`. See `observe` for the other arguments.
     """
     _check_start(history)
     whole, history = history, completed_part(history)
-    seen, failure = await observe(history, converter, runner=runner, options=options)
+    asked = _WITH_DATA if with_data else None
+    seen, failure = await observe(history, converter, runner=runner, asked=asked, options=options)
     if goes_on and failure is None and len(history.events) < len(whole.events):
         _, failure = await observe(whole, converter, runner=runner, options=options)
     found = ReplayedRun(

@@ -51,9 +51,9 @@ from swf_temporal.temporal.continuing import (
     LatestEntry,
     LengthCheck,
     details,
-    entry_to_json,
     failure_text,
     status_of,
+    trace_to_json,
 )
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.host import MAY_CONTINUE_AS_NEW, TemporalHost
@@ -238,7 +238,7 @@ class Interpreter:
     def trace(self) -> list[dict[str, Any]]:
         """Return the latest trace entries of this run."""
         host = self._instance.host
-        return [] if host is None else [entry_to_json(entry) for entry in host.trace]
+        return [] if host is None else trace_to_json(host.trace, host.dropped)
 
     def _words(self) -> Words:
         definition = self._instance.definition

@@ -35,6 +35,9 @@ def test_a_run_that_was_replayed() -> None:
     assert news(trace_of(("D", 4)), seen[-1]) == trace_of(("D", 4)), "nothing of what was seen: told rather than lost"
 
 
-def test_a_failed_action_is_shown_with_its_error() -> None:
-    entry = {"kind": "action-failed", "name": "pay", "detail": {"function": "card", "error": "Declined"}}
-    assert line_of(entry, StringIO()) == "  ✗ pay failed: Declined"
+def test_a_failed_action_is_shown_with_its_error_and_where() -> None:
+    """The message follows the error, and the branch or the iteration the name."""
+    detail = {"function": "card", "error": "Declined", "code": "402", "message": "no money"}
+    entry = {"kind": "action-failed", "name": "pay", "lane": "Pay each[7]", "state": "Pay each", "detail": detail}
+    assert line_of(entry, StringIO()) == "  ✗ pay failed: Declined (Pay each[7]): no money"
+    assert line_of({**entry, "lane": "Pay each"}, StringIO()) == "  ✗ pay failed: Declined: no money"

@@ -1,11 +1,13 @@
 """Timelines: a bar for all that took its time, below what it is in."""
 
-from datetime import timedelta
+import re
+from datetime import UTC, datetime, timedelta
 
 from swf_temporal import CallFailed, load, simulate
-from swf_temporal.drawing.model import width_of
+from swf_temporal.drawing.model import Addresses, EntryId, width_of
 from swf_temporal.drawing.svg import svg_of
-from swf_temporal.drawing.timeline import MAX_SPANS, Timeline, timeline_of
+from swf_temporal.drawing.timeline import MAX_SPANS, Attempted, Timeline, timeline_of
+from swf_temporal.runtime.host import TraceEntry, TraceKind
 
 DEFINITION = {
     "id": "drawn",
@@ -113,3 +115,51 @@ def test_what_was_not_left_ends_with_what_it_is_in() -> None:
         ("quick", "done", drawn.ended),
         ("slow", "stopped", drawn.ended),
     ]
+
+
+BEGAN = datetime(2030, 3, 31, 23, 50, tzinfo=UTC)
+WAITING = [
+    TraceEntry(TraceKind.STATE_ENTERED, "Ask", "Ask", "Ask", BEGAN),
+    TraceEntry(TraceKind.EVENT_AWAITED, "Ask", "Ask", "Answer", BEGAN),
+]
+
+
+def _scale(length: timedelta) -> list[str]:
+    found = timeline_of(WAITING, "drawn", now=BEGAN + length)
+    assert found is not None
+    return re.findall(r'text-anchor="middle"[^>]*>([^<]*)<', svg_of(found))
+
+
+def test_what_waits_reaches_the_present() -> None:
+    """It has taken the time until now; what has ended does not go on."""
+    found = timeline_of(WAITING, "drawn", now=BEGAN + timedelta(minutes=9))
+    assert found is not None
+    assert found.ended == BEGAN + timedelta(minutes=9)
+    assert "9 min…" in svg_of(found)
+    ended = [*WAITING, TraceEntry(TraceKind.WORKFLOW_FAILED, "", "", "Late", BEGAN, {"message": "x"})]
+    over = timeline_of(ended, "drawn", now=BEGAN + timedelta(minutes=9))
+    assert over is not None
+    assert over.ended == BEGAN
+
+
+def test_the_scale_suits_seconds_minutes_and_days() -> None:
+    """Seconds are counted from the beginning; from minutes on, lines are where clocks and calendars have them."""
+    assert _scale(timedelta(seconds=9)) == ["23:50:00", "+2 s", "+4 s", "+6 s", "+8 s"]
+    assert _scale(timedelta(minutes=18)) == ["31 Mar 23:50", "23:55", "01 Apr 00:00", "00:05"]
+    assert _scale(timedelta(days=6)) == [f"{day:02} Apr" for day in range(1, 7)]
+
+
+def test_attempts_at_a_call_are_bars_in_it_and_everything_can_be_opened() -> None:
+    trace = [
+        TraceEntry(TraceKind.STATE_ENTERED, "Pay", "Pay", "Pay", BEGAN),
+        TraceEntry(TraceKind.ACTION_STARTED, "Pay", "Pay", "charge", BEGAN, {"function": "charge"}),
+    ]
+    second = timedelta(seconds=1)
+    attempted = {1: Attempted(3, [(BEGAN, BEGAN + second), (BEGAN + 3 * second, BEGAN + 4 * second)])}
+    ids = [EntryId("a-run", 0), EntryId("a-run", 1)]
+    found = timeline_of(trace, "drawn", now=BEGAN + 9 * second, attempted=attempted, ids=ids)
+    assert found is not None
+    svg = svg_of(found, addresses=Addresses("/steps"))
+    assert svg.count('class="tried"') == 2
+    assert "9 s…, 3 attempts" in svg
+    assert re.findall(r'href="([^"]*)"', svg) == ["/steps?run=a-run&amp;entry=0", "/steps?run=a-run&amp;entry=1"]

@@ -5,8 +5,10 @@ queries, answers, pages, logs, metrics, spans, the output of commands, and all f
 """
 
 import asyncio
+import html
 import json
 import os
+import re
 import secrets
 import urllib.request
 from base64 import b64decode
@@ -258,8 +260,9 @@ async def _look(server: Server, address: str, folder: Path, id_: str, pages: htt
     kept.add("queries", [await handle.query(name) for name in QUERIES])
     of_instance = (f"/instances/{id_}", f"/instances/{id_}/result", "/instances", "/tasks")
     of_console = ("/definitions", "/definitions/credentials", "/instances", f"/instances/{id_}",
-                  f"/instances/{id_}/pictures", "/tasks")  # fmt: skip
-    for place, paths in (("gateway", of_instance), ("pages", [f"/console{one}" for one in of_console])):
+                  f"/instances/{id_}/pictures", f"/instances/{id_}/trace", "/tasks")  # fmt: skip
+    opened = await _opened(pages, f"/console/instances/{id_}")
+    for place, paths in (("gateway", of_instance), ("pages", [*(f"/console{one}" for one in of_console), *opened])):
         answers = [await pages.get(path) for path in paths]
         kept.add(place, [[one.text, dict(one.headers)] for one in answers])
     drawn = ["graph", "--instance", id_, "--output", str(folder / "drawn.svg")]
@@ -268,6 +271,12 @@ async def _look(server: Server, address: str, folder: Path, id_: str, pages: htt
     for words in (["logs", id_, "-o", "json"], ["logs", id_], ["status", id_, "--trace"], drawn, ["list"], *last):
         _, out, err = await asyncio.to_thread(run, [*words, "--address", address], folder, os.environ, "", _LIMIT)
         kept.add("commands", [out, err])
+
+
+async def _opened(pages: httpx.AsyncClient, page: str) -> list[str]:
+    """Return the addresses of all steps and parts that the graph, the timeline and the trace of an instance link to."""
+    shown = [(await pages.get(f"{page}/{one}")).text for one in ("pictures", "trace")]
+    return sorted({html.unescape(one) for text in shown for one in re.findall(r'href="([^"]*/steps\?[^"]*)"', text)})
 
 
 def _search_files(folder: Path, kept: _Kept) -> None:

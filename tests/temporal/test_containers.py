@@ -295,7 +295,7 @@ async def test_a_lost_attempt_ends_no_other(bench: Bench, shared: Path, monkeypa
         assert over.wait(PATIENCE)
 
     @contextmanager
-    def beating() -> Iterator[None]:
+    def beating(_: object) -> Iterator[None]:
         is_first = activity.info().attempt == 1
 
         async def beat() -> None:

@@ -14,8 +14,8 @@ from starlette.routing import Route
 from swf_temporal.base.errors import UsageError
 from swf_temporal.base.request_bodies import BodyTooLargeError, SlowBodyError, body_of
 from swf_temporal.base.strict_json import write_json
-from swf_temporal.http.console import actions, definitions, instances, rerunning, tasks
-from swf_temporal.http.console.drawing import Drawing
+from swf_temporal.http.console import actions, definitions, instances, rerunning, steps, tasks
+from swf_temporal.http.console.drawing import Drawing, Drawn
 from swf_temporal.http.console.pages import HEADERS, address, html_of, macros, page, segment, static
 from swf_temporal.http.console.visits import MAX_KEY_BYTES, EndedSessions, Session, Show, Visit, redirect
 from swf_temporal.http.console.watching import WatchedInstance, Watching
@@ -42,16 +42,14 @@ async def stream(visit: Visit) -> Response:
     found = await _instance(visit)
     watched = visit.watching.watch(visit.asked.client, found, request)
     headers = HEADERS | {"X-Accel-Buffering": "no"}
-    return StreamingResponse(_changes(visit, found, watched), media_type="text/event-stream", headers=headers)
+    return StreamingResponse(_changes(visit, watched), media_type="text/event-stream", headers=headers)
 
 
-async def _changes(visit: Visit, found: TenantInstance, watched: WatchedInstance) -> AsyncIterator[str]:
+async def _changes(visit: Visit, watched: WatchedInstance) -> AsyncIterator[str]:
     shown: dict[str, str] = {}
     stopping: asyncio.Event = visit.asked.request.scope[STOPPING]
     async for snapshot in watched.snapshots(stopping, _SECONDS):
-        parts = snapshot.parts | {
-            id_: write_json(part) for id_, part in _own_parts(visit, found, snapshot.values).items()
-        }
+        parts = snapshot.parts | {id_: write_json(part) for id_, part in _own_parts(visit, snapshot.values).items()}
         changed = [f"{write_json(id_)}:{part}" for id_, part in parts.items() if shown.get(id_) != part]
         shown = parts
         if changed:
@@ -60,26 +58,27 @@ async def _changes(visit: Visit, found: TenantInstance, watched: WatchedInstance
             yield "event: end\ndata:\n\n"
 
 
-def _own_parts(visit: Visit, found: TenantInstance, values: dict[str, Any]) -> dict[str, str]:
+def _own_parts(visit: Visit, values: dict[str, Any]) -> dict[str, str]:
     """Return the parts of the page that depend on the person, by their ids."""
-    path, csrf, may = f"/console/instances/{segment(found.instance.id)}", visit.session.csrf, visit.values["may"]
+    csrf, may = visit.session.csrf, visit.values["may"]
     awaited = values["awaited"] if may["tasks"] else []
     parts = {"live-waiting": str(macros("live.html").waiting(awaited, csrf, may["tasks"]))}
     if may["end"] or may["rerun"]:
-        parts["live-actions"] = html_of("actions.html", csrf=csrf, path=path, may=may, **values)
+        parts["live-actions"] = html_of("actions.html", csrf=csrf, may=may, **values)
     return parts
 
 
 async def pictures(visit: Visit) -> Response:
     """Show the diagram of an instance's definition with what it has done, and its timeline."""
     found = await _instance(visit)
-    drawn, why = list[str](), ""
+    seen, why = Drawn([]), ""
     try:
-        drawn = await visit.drawing.pictures_of(visit.asked.client, found.instance.id)
+        seen = await visit.drawing.pictures_of(visit.asked, found.instance.id)
     except UsageError as error:
         why = str(error)
-    drawn = [Markup(one) for one in drawn]  # noqa: S704 - it escapes all texts
-    return visit.page("pictures.html", instance_id=found.instance.id, drawn=drawn, why=why)
+    drawn = [Markup(one) for one in seen.pictures]  # noqa: S704 - it escapes all texts
+    entries, runs, instance_id = seen.entries, seen.runs, found.instance.id
+    return visit.page("pictures.html", instance_id=instance_id, drawn=drawn, why=why, entries=entries, runs=runs)
 
 
 async def _instance(visit: Visit) -> TenantInstance:
@@ -116,6 +115,8 @@ PAGES: Final[dict[tuple[str, str], Page]] = {
     ("GET", "/console/instances/{id}"): Page(instances.show_instance, Operation.READ),
     ("GET", "/console/instances/{id}/stream"): Page(stream, Operation.READ),
     ("GET", "/console/instances/{id}/pictures"): Page(pictures, Operation.READ),
+    ("GET", "/console/instances/{id}/steps"): Page(steps.show_step, Operation.READ),
+    ("GET", "/console/instances/{id}/trace"): Page(steps.show_trace, Operation.READ),
     ("GET", "/console/instances/{id}/retry"): Page(rerunning.show_retry, Operation.RERUN),
     ("POST", "/console/instances/{id}/retry"): Page(rerunning.retry, Operation.RERUN),
     ("GET", "/console/instances/{id}/rerun"): Page(rerunning.show_rerun, Operation.RERUN),

@@ -1,4 +1,4 @@
-"""The process that draws large instances: it answers one request after the other, until its input ends."""
+"""The process that follows large instances: it answers one request after the other, until its input ends."""
 
 import asyncio
 import os
@@ -6,7 +6,7 @@ import pickle
 import sys
 
 from swf_temporal.base.errors import UsageError
-from swf_temporal.http.console.drawing import LENGTH, Order
+from swf_temporal.http.console.drawing import LENGTH, Answer, Order
 from swf_temporal.languages.known import import_everything
 
 _LOWER_PRIORITY = 4
@@ -15,7 +15,7 @@ _LOWER_PRIORITY = 4
 
 def _answer(order: Order) -> object:
     try:
-        return asyncio.run(order.carried_out())
+        return Answer(asyncio.run(order.carried_out()))
     except UsageError as error:
         return error.message, error.hint
 

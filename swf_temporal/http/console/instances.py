@@ -15,7 +15,8 @@ from temporalio.service import RPCError, RPCStatusCode
 from swf_temporal.base.client_errors import InstanceNotFoundError, RunEnded
 from swf_temporal.base.errors import PayloadUnavailable, SwfError, UsageError
 from swf_temporal.http.console.forms import awaited_of
-from swf_temporal.http.console.pages import shown_json, shown_payload
+from swf_temporal.http.console.pages import segment, shown_json, shown_payload
+from swf_temporal.http.console.steps import MAX_ROWS, Entry, folded
 from swf_temporal.http.console.visits import Visit
 from swf_temporal.http.gateway.instances import TenantInstance, instance_of
 from swf_temporal.http.gateway.refusals import Refused, refusal_of
@@ -34,13 +35,11 @@ from swf_temporal.operations.listing import PAUSED, STATUSES, filter_of, is_open
 from swf_temporal.operations.rerunning import RETRIED
 from swf_temporal.settings.http import Operation
 from swf_temporal.temporal.client import Handle, query, result
-from swf_temporal.temporal.continuing import entry_to_json
+from swf_temporal.temporal.continuing import trace_to_json
 
 _PAGE: Final = 50
 MAX_RUNS: Final = 50
 """The number of runs on a page: the latest, or on the page of a run those before it."""
-_MAX_ENTRIES: Final = 200
-"""The number of entries of a trace on a page: the latest."""
 _SINCE: Final = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(weeks=1)}
 _ATTRIBUTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,80}")
 DONE: Final = {
@@ -169,17 +168,18 @@ async def _show_run(visit: Visit, found: TenantInstance, run_id: str) -> Respons
     [followed] = await (await history_of_run(client, instance_id, run_id)).replayed(client.temporal.data_converter)
     drawn, why = list[Markup](), ""
     try:
-        pictures = await visit.drawing.pictures_of(client, instance_id, run_id)
-        drawn = [Markup(one) for one in pictures]  # noqa: S704 - it escapes all texts
+        found_drawn = await visit.drawing.pictures_of(visit.asked, instance_id, run_id)
+        drawn = [Markup(one) for one in found_drawn.pictures]  # noqa: S704 - it escapes all texts
     except UsageError as error:
         why = str(error)
+    trace = folded([{**one, "run": run_id} for one in trace_to_json(followed.trace)])
     return visit.page(
         "run.html",
         instance_id=instance_id,
         run=_run_row(runs[number]),
         earlier=[_run_row(one) for one in runs[number + 1 :][:MAX_RUNS]],
-        trace=[entry_to_json(one) for one in followed.trace[-_MAX_ENTRIES:]],
-        cut=max(0, len(followed.trace) - _MAX_ENTRIES),
+        trace=trace[: -MAX_ROWS - 1 : -1],
+        entries=len(followed.trace),
         trail=await audit_trail(client, runs[number].described),
         drawn=drawn,
         why=why,
@@ -221,7 +221,9 @@ async def live_of(client: Client, found: TenantInstance, trail: AuditTrail | Non
     """Return what changes while an instance runs, for the templates. *trail* is what was known of it before."""
     instance = found.instance
     facts = await facts_of(client, instance.id, with_trace=True)
-    trace = facts.pop("trace", [])
+    trace = [{**one, "run": facts["runId"]} for one in facts.pop("trace", [])]
+    rows = folded(trace)[: -MAX_ROWS - 1 : -1]
+    _link_calls(facts, trace)
     is_running = is_open(facts["status"])
     data = output = None
     if is_running and "note" not in facts:
@@ -231,8 +233,10 @@ async def live_of(client: Client, found: TenantInstance, trail: AuditTrail | Non
         output = await _shown(client, result(handle))
     return {
         "facts": facts,
-        "trace": trace[-_MAX_ENTRIES:],
-        "cut": max(0, len(trace) - _MAX_ENTRIES),
+        "path": f"/console/instances/{segment(instance.id)}",
+        "trace": rows,
+        "cut": trace[-1]["number"] + 1 - sum(row.size for row in rows) if trace else 0,
+        "failed": _failed(trace) if facts["status"] in RETRIED else None,
         "is_open": is_running,
         "has_failed": facts["status"] in RETRIED,
         "is_paused": facts["status"] == PAUSED,
@@ -241,6 +245,28 @@ async def live_of(client: Client, found: TenantInstance, trail: AuditTrail | Non
         "output": output,
         "trail": await audit_trail(client, await execution_of(client, instance.id), trail),
     }
+
+
+def _failed(trace: Sequence[Entry]) -> Entry | None:
+    """Return the entry about the call that an instance failed with, or else about its failure."""
+    ends = [one for one in trace[-_NEAR_END:] if one["kind"] in ("action-failed", "workflow-failed")]
+    return next((one for one in reversed(ends) if one["kind"] == "action-failed"), ends[-1] if ends else None)
+
+
+_NEAR_END: Final = 20
+"""The number of entries at the end of a trace among which that is sought."""
+
+
+def _link_calls(facts: dict[str, Any], trace: Sequence[Entry]) -> None:
+    """Add to the calls in progress the numbers of the entries that began them."""
+    begun = [one for one in trace if one["kind"] == "action-started"]
+    by_place = {f"{one['lane']}/{one['name']}": one["number"] for one in begun}
+    by_lane = {one["lane"].lstrip("/"): one["number"] for one in begun}
+    for call in facts.get("calls", ()):
+        place = call["id"].rpartition("#")[0]
+        number = by_place.get(place, by_lane.get(place))
+        if number is not None:
+            call["entry"] = number
 
 
 async def _shown(client: Client, asked: Awaitable[Any]) -> str | None:

@@ -1,7 +1,7 @@
 """The pages of the console: templates, their filters, and security headers."""
 
 import re
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final
@@ -13,6 +13,7 @@ from temporalio.api.common.v1 import Payload
 from temporalio.converter import DataConverter
 
 from swf_temporal.base.strict_json import NotJSON, read_written, show_beginning, show_json
+from swf_temporal.drawing.course import lasted
 from swf_temporal.drawing.svg import STYLE
 from swf_temporal.http.gateway.refusals import Refused
 from swf_temporal.http.gateway.written import PLAIN_JSON
@@ -59,6 +60,18 @@ def _moment(text: str | datetime | None) -> str:
     return "" if not text else str(text)[:19].replace("T", " ")
 
 
+def _moment_of(moment: datetime | str | None) -> str:
+    """Return a time for people, to the millisecond, in UTC."""
+    if moment is None:
+        return ""
+    at = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S.%f}"[:-3]
+
+
+def _seconds(length: float) -> str:
+    return lasted(timedelta(seconds=length))
+
+
 def _sentence(text: str) -> str:
     """Return a message as a sentence."""
     return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith((".", "!", "?", "…")) else ".")
@@ -83,6 +96,9 @@ def _environment() -> Environment:
         "segment": segment,
         "json": shown_json,
         "moment": _moment,
+        "moment_of": _moment_of,
+        "lasted": lasted,
+        "seconds": _seconds,
         "sentence": _sentence,
         "advice": _advice,
     }

@@ -34,10 +34,10 @@ class Snapshot:
         made, facts = macros("live.html"), values["facts"]
         self.values = values
         self.parts = {
-            "live-head": write_json(str(made.head(facts, values["is_open"]))),
+            "live-head": write_json(str(made.head(facts, values["is_open"], values["path"], values["failed"]))),
             "live-values": write_json(str(made.values(values["data"], values["output"], facts, values["is_open"]))),
             "live-changes": write_json(str(made.changes(values["trail"]))),
-            "live-trace": write_json(str(made.entries(values["trace"], values["cut"], facts))),
+            "live-trace": write_json(str(made.entries(values["trace"], values["cut"], facts, values["path"]))),
         }
 
 

@@ -206,4 +206,5 @@ def _error_of(fault: WorkflowFault) -> dict[str, JSON]:
 
 def _entry(entry: dict[str, Any]) -> TraceEntry:
     fields = {**entry, "kind": TraceKind(entry["kind"]), "at": datetime.fromisoformat(entry["at"])}
+    del fields["number"]
     return TraceEntry(**fields)

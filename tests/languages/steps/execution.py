@@ -87,12 +87,12 @@ async def run_list(steps: Steps, frame: ListFrame, lane: Lane) -> JSON:
             if frame.step is None:
                 frame.step = StepFrame()
                 lane.execution.frame.state = own.state_path
-                own.emit(TraceKind.STATE_ENTERED, own.state_path, type=one.kind)
+                own.enter_state(own.state_path, one.kind, frame.data)
             try:
                 data = await _RUNNERS[one.kind](one, frame.data, frame.step, own)
             except WorkflowFault as fault:
                 raise own.locate(fault) from fault.__cause__
-            own.emit(TraceKind.STATE_LEFT, own.state_path)
+            own.leave_state(own.state_path, data)
             frame.data, frame.at, frame.step = data, frame.at + 1, None
             if not lane.path:
                 lane.execution.frame.data = data

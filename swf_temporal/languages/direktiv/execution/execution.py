@@ -171,13 +171,13 @@ class DirektivExecution(ExecutionBase[InstanceFrame]):
         except WorkflowFault as fault:
             fault.state = fault.state or state.id
             data, target = await self._caught(state, fault, lane)
-        lane.emit(TraceKind.STATE_LEFT, state.id)
+        lane.leave_state(state.id, data)
         frame.data, frame.state, frame.run = data, target or None, None
 
     async def _run(self, state: State, lane: Lane) -> tuple[JSON, str | None]:
         frame, is_resumed = self.frame.run, self.frame.run is not None
         if frame is None:
-            lane.emit(TraceKind.STATE_ENTERED, state.id, type=state.type)
+            lane.enter_state(state.id, state.type, lane.data)
             frame = self.frame.run = StateFrame(self.run.time())
             if state.log is not None:
                 lane.emit(TraceKind.LOGGED, state.id, value=await lane.evaluate(state.log, lane.data))

@@ -232,11 +232,11 @@ class DslExecution(ExecutionBase[InstanceFrame]):
                         lane.emit(TraceKind.ACTION_SKIPPED, plan.name)
                         return raw, None
                     self.stand_at(lane, raw)
-                    lane.note_started()
+                    lane.enter_state(plan.name, plan.kind, raw)
                 replaced = await self._extend(frame, raw, lane)
                 if replaced is not None:
                     self.stand_at(lane, raw)
-                    lane.emit(TraceKind.STATE_LEFT, plan.name)
+                    lane.leave_state(plan.name, replaced.data)
                     return replaced.data, task.then
                 await self._work(frame, raw, lane)
             elif frame.input is not None:
@@ -247,7 +247,7 @@ class DslExecution(ExecutionBase[InstanceFrame]):
             lane.locate(fault)
             raise
         self.stand_at(lane, raw if frame.input is None else frame.input.value)
-        lane.emit(TraceKind.STATE_LEFT, plan.name)
+        lane.leave_state(plan.name, frame.output.value)
         return frame.output.value, frame.then
 
     def stand_at(self, lane: Lane, data: JSON) -> None:

@@ -21,7 +21,6 @@ from swf_temporal.languages.dsl.execution.program import TaskPlan
 from swf_temporal.languages.dsl.execution.requests import expanded
 from swf_temporal.languages.dsl.model.node import PARTS, DurationParts
 from swf_temporal.languages.dsl.model.parts import DataSchema
-from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.lanes import LaneBase
 from swf_temporal.runtime.retrying import RetryRule
 
@@ -201,11 +200,6 @@ class Lane(LaneBase):
         fault = ExpressionFailed(f"{expression!r} yields {names.get(kind, 'a scalar')}, and has to yield {expected}")
         self.locate(fault)
         return fault
-
-    def note_started(self) -> None:
-        """Report that the task has begun."""
-        assert self.plan is not None  # noqa: S101 - it is the lane of a task
-        self.emit(TraceKind.STATE_ENTERED, self.plan.name, type=self.plan.kind)
 
 
 def seconds_of(parts: DurationParts) -> float:

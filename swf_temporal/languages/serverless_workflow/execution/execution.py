@@ -230,7 +230,7 @@ class Execution:
         data, leaving = left.data, left.leaving
         if _requires_work(leaving) or _has_message(leaving, state, lane) or self.compensation.is_undoing:
             data, leaving = await self._leave(state, left, lane)
-        lane.emit(TraceKind.STATE_LEFT, lane.state_path)
+        lane.leave_state(lane.state_path, data)
         if isinstance(leaving, End):
             run.end_with(data)
             return Ended(data, leaving)

@@ -139,7 +139,7 @@ async def run_state(state: State, data: JSON, lane: Lane[StateFrame]) -> StateRe
     """Run *state* on *data*. Raises a fault that none of its onErrors entries covers."""
     frame = lane.frame
     if not frame.entered:
-        lane.emit(TraceKind.STATE_ENTERED, lane.state_path, type=state.type)
+        lane.enter_state(lane.state_path, state.type, data)
         frame.entered = True
     try:
         if frame.left is None:

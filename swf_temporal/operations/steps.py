@@ -56,6 +56,8 @@ class Step:
     """`state`, `call`, `flow` or `wait`, or the kind of the entry if it took no time."""
     name: str
     definition: str
+    word: str
+    """The language's word for a state."""
     part: str
     """The path of the part of the definition."""
     lane: str
@@ -188,7 +190,8 @@ class StepsOfRun:
     def _begun(self, number: int, kind: str, name: str, status: str) -> Step:
         entry, definition = self.replayed.trace[number], self.replayed.definition
         id_, about = EntryId(self.run.run_id, number), "" if definition is None else definition.id
-        step = Step(id_, kind, name, about, self.part_of(number), entry.lane, status, entry.at)
+        word = word_of(self.replayed)
+        step = Step(id_, kind, name, about, word, self.part_of(number), entry.lane, status, entry.at)
         around = [one for one in self.every_span if number not in one.entries and self._is_around(one, number)]
         step.within = self.brief(max(around, key=lambda one: one.entries[0])) if around else None
         return step
@@ -252,6 +255,11 @@ class StepsOfRun:
         for number in range(len(trace) - 1, max(-1, len(trace) - 3), -1):
             if trace[number].kind is TraceKind.WORKFLOW_FAILED:
                 self._add_error(step, number)
+
+
+def word_of(run: ReplayedRun) -> str:
+    """Return the word for a state in the language of the definition that *run* runs."""
+    return "state" if run.definition is None else run.definition.words.state
 
 
 def _every(spans: Sequence[Span]) -> Iterator[Span]:

@@ -22,18 +22,30 @@ pytestmark = [
 ]
 
 
-@pytest.fixture
-def browser() -> Iterator[webdriver.Chrome]:
+def chromium(look: str = "light") -> Iterator[webdriver.Chrome]:
+    """Yield a browser in `light` or `dark` colours, or on a `phone`."""
     options = webdriver.ChromeOptions()
     options.binary_location = str(_CHROMIUM)
     for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=1280,1000"):
         options.add_argument(argument)
+    if look == "phone":
+        options.add_experimental_option(
+            "mobileEmulation", {"deviceMetrics": {"width": 390, "height": 844, "pixelRatio": 2}}
+        )
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(str(_DRIVER)))
     try:
+        if look == "dark":
+            dark = {"name": "prefers-color-scheme", "value": "dark"}
+            driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [dark]})
         yield driver
     finally:
         driver.quit()
+
+
+@pytest.fixture
+def browser() -> Iterator[webdriver.Chrome]:
+    yield from chromium()
 
 
 class Person:

@@ -108,6 +108,7 @@ async def test_a_node_of_another_language(bench: Bench, language: str) -> None:
         before = await page(client, linked(await page(client, nodes[0]), "prepare"))
         step = await page(client, linked(await page(client, path), "Open the failed call"))
     assert len(nodes) == 2
+    assert {"dsl": "Task <span", "direktiv": "State <span"}[language] in before
     assert "no stock" in called
     assert '"more": true' in before.partition("Output</h2>")[2]
     assert '"more"' not in before.partition("Input</h2>")[2].partition("Output</h2>")[0]

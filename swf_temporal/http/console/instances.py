@@ -33,6 +33,7 @@ from swf_temporal.operations.instance_history import (
 from swf_temporal.operations.instances import execution_of, facts_of
 from swf_temporal.operations.listing import PAUSED, STATUSES, filter_of, is_open, row_of
 from swf_temporal.operations.rerunning import RETRIED
+from swf_temporal.operations.steps import word_of
 from swf_temporal.settings.http import Operation
 from swf_temporal.temporal.client import Handle, query, result
 from swf_temporal.temporal.continuing import trace_to_json
@@ -181,6 +182,7 @@ async def _show_run(visit: Visit, found: TenantInstance, run_id: str) -> Respons
         trace=trace[: -MAX_ROWS - 1 : -1],
         entries=len(followed.trace),
         trail=await audit_trail(client, runs[number].described),
+        word=word_of(followed),
         drawn=drawn,
         why=why,
     )

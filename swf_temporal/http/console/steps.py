@@ -21,7 +21,7 @@ from swf_temporal.http.console.visits import Visit
 from swf_temporal.http.gateway.instances import instance_of
 from swf_temporal.http.gateway.refusals import Refused
 from swf_temporal.operations.instance_history import InstanceHistory
-from swf_temporal.operations.steps import Step, step_of, visits_of
+from swf_temporal.operations.steps import Step, step_of, visits_of, word_of
 from swf_temporal.temporal.continuing import trace_to_json
 
 Entry: TypeAlias = Mapping[str, Any]
@@ -147,16 +147,19 @@ class Found(NamedTuple):
     states: list[str]
     kinds: list[str]
     runs: list[str]
+    word: str
+    """The language's word for a state."""
     incomplete: list[str]
     """Why some runs could not be followed to their end."""
 
 
 async def search(history: InstanceHistory, converter: DataConverter, wanted: Wanted, skip: int = 0) -> Found:
     """Return what happened in an instance as far as it is *wanted*, without the first *skip* rows."""
-    entries, runs, incomplete = list[Entry](), list[str](), list[str]()
+    entries, runs, incomplete, word = list[Entry](), list[str](), list[str](), "state"
     for run in history.runs:
         replayed = await run.replayed(converter)
         runs.append(run.run_id)
+        word = word_of(replayed)
         if replayed.failure is not None:
             incomplete.append(replayed.failure)
         if wanted.run in ("", run.run_id):
@@ -165,9 +168,8 @@ async def search(history: InstanceHistory, converter: DataConverter, wanted: Wan
     rows = (folded(matching, wanted.branch) if not wanted.text else [Row(one) for one in matching])[::-1]
     shown = rows[skip : skip + MAX_ROWS]
     after = skip + MAX_ROWS if len(rows) > skip + MAX_ROWS else 0
-    return Found(
-        shown, len(entries), len(matching), after, _of(entries, "state"), _of(entries, "kind"), runs, incomplete
-    )
+    states, kinds = _of(entries, "state"), _of(entries, "kind")
+    return Found(shown, len(entries), len(matching), after, states, kinds, runs, word, incomplete)
 
 
 def _of(entries: Iterable[Entry], key: str) -> list[str]:
@@ -217,7 +219,7 @@ async def show_trace(visit: Visit) -> Response:
     instance_id = found.instance.id
     query = {name: visit.query(name) for name in (*Wanted._fields, "after")}
     wanted, skip = Wanted(*(query[name] for name in Wanted._fields)), _number(query["after"] or "0")
-    question, seen, why = partial(search, wanted=wanted, skip=skip), Found([], 0, 0, 0, [], [], [], []), ""
+    question, seen, why = partial(search, wanted=wanted, skip=skip), Found([], 0, 0, 0, [], [], [], "state", []), ""
     try:
         seen = await visit.drawing.answer(visit.asked, instance_id, question, wanted.run or None)
     except InstanceNotFoundError:

@@ -3,7 +3,7 @@
 "use strict";
 
 (() => {
-  const MIN = 0.1;
+  const MIN = 0.02;
   const MAX = 4;
   const READABLE = 0.55; // below this scale texts are too small to read
   const STEP = 1.25;
@@ -68,7 +68,7 @@
     fitting() {
       const { clientWidth, clientHeight } = this.frame;
       const room = document.fullscreenElement === this.holder ? clientHeight : 0.7 * window.innerHeight;
-      return Math.min(1, (clientWidth - 8) / this.size.width, Math.max(0.2, room / this.size.height));
+      return Math.min(1, (clientWidth - 8) / this.size.width, room / this.size.height);
     }
 
     fit() {

@@ -147,6 +147,7 @@ async def test_from_the_graph_to_a_failed_call(bench: Bench, look: webdriver.Chr
             bar.send_keys(Keys.ENTER)
             see("Answer of the service")
             look.get(page)
+            Viewer(look)  # after which nothing moves
             look.find_element(By.XPATH, "//ol[@class='trace']//a[normalize-space()='action failed']").click()
             see("Answer of the service")
 

@@ -291,7 +291,7 @@ class ZigflowExecution(DslExecution):
                     lane.emit(TraceKind.ACTION_SKIPPED, plan.name)
                     return state, None
                 self.stand_at(lane, state)
-                lane.note_started()
+                lane.enter_state(plan.name, plan.kind, state)
                 if task.input is not None:
                     await lane.check("input", task.input.schema_, self.run.input)
                 frame.input = Value(state)
@@ -302,7 +302,7 @@ class ZigflowExecution(DslExecution):
             raise
         assert frame.output is not None  # noqa: S101 - its work is done
         self.stand_at(lane, frame.input.value)
-        lane.emit(TraceKind.STATE_LEFT, plan.name)
+        lane.leave_state(plan.name, frame.output.value)
         return frame.output.value, frame.then
 
     async def _work(self, frame: TaskFrame, raw: JSON, lane: Lane) -> None:

@@ -215,7 +215,7 @@ def png_of(svg: str) -> bytes:
     if svg_to_bytes(svg_string=_letter("x")) == svg_to_bytes(svg_string=_letter("")):
         raise UsageError(
             "PNG needs a font, and none is installed",
-            "install one, such as Debian's fonts-dejavu-core, or draw an SVG, which uses the fonts of whoever reads it",
+            "install one, such as Debian's fonts-dejavu-core, or draw an SVG, which uses the fonts of its reader",
         )
     return svg_to_bytes(svg_string=svg, zoom=_ZOOM)
 

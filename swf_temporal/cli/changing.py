@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from swf_temporal.base.errors import UsageError
+from swf_temporal.cli.instance_filters import InstanceFilters, instance_filters
 from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import (
     Address,
@@ -41,8 +42,8 @@ Query = Annotated[
     str | None,
     list_filter("Instead of one instance, all that have not ended and match this list filter of Temporal."),
 ]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="With --query: only list them.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="With --query: do not ask first.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="With --query or other filters: only list them.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="With --query or other filters: do not ask first.")]
 
 
 class _Many(NamedTuple):
@@ -62,10 +63,12 @@ class _Asked(NamedTuple):
     namespace: str | None
 
 
+@spread("filters", instance_filters)
 def _asked(
     workflow_id: WorkflowId = None,
     *,
     also_workflow_id: AlsoWorkflowId = None,
+    filters: InstanceFilters,
     query: Query = None,
     dry_run: DryRun = False,
     yes: Yes = False,
@@ -74,7 +77,7 @@ def _asked(
     namespace: Namespace = None,
 ) -> _Asked:
     """Return the arguments of a command. Its parameters are the options that all commands here have."""
-    chosen = _chosen(workflow_id, also_workflow_id, query, dry_run=dry_run, yes=yes)
+    chosen = _chosen(workflow_id, also_workflow_id, filters.query(query), dry_run=dry_run, yes=yes)
     return _Asked(chosen, reason, address, namespace)
 
 
@@ -82,10 +85,12 @@ def _chosen(argument: str | None, option: str | None, query: str | None, *, dry_
     """Return the chosen instances. Raises UsageError if that is ambiguous, or stdin cannot answer a confirmation."""
     if query is None:
         if dry_run or yes:
-            raise UsageError(f"{'--dry-run' if dry_run else '--yes'} is for --query", "leave it out for one instance")
+            raise UsageError(
+                f"{'--dry-run' if dry_run else '--yes'} is for many instances", "leave it out for one instance"
+            )
         return one_id(argument, option)
     if argument is not None or option is not None:
-        raise UsageError("an instance and --query exclude each other", "give one of them")
+        raise UsageError("an instance and filters such as --query exclude each other", "give one of them")
     if not (dry_run or yes or sys.stdin.isatty()):
         hint = "give --yes, or --dry-run to see which instances they are"
         raise UsageError("it asks before it changes many instances, and stdin is not a terminal", hint)

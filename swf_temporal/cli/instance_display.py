@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import typer
 
@@ -76,10 +76,18 @@ async def show_result(client: Client, workflow_id: str, form: OutputFormat, conn
 def show_rows(rows: Sequence[dict[str, Any]]) -> None:
     """Print a table of instances."""
     head = ["id", "definition", "status", "started"]
-    if any("state" in row for row in rows):
-        head.insert(3, "state")
-    for line in in_columns(head, [[row.get(name) or "" for name in head] for row in rows]):
+    known = [name for name in _IF_KNOWN if any(name in row for row in rows)]
+    head[3:3] = known
+    for line in in_columns(head, [[_cell(row.get(name)) for name in head] for row in rows]):
         typer.echo(line)
+
+
+_IF_KNOWN: Final = ("state", "waitsFor", "since", "errorName")
+"""What is shown of instances if their workers set search attributes."""
+
+
+def _cell(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value or "")
 
 
 def how_to_connect(address: str | None, namespace: str | None) -> str:

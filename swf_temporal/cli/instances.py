@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from swf_temporal.cli.instance_filters import InstanceFilters, instance_filters
 from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import (
     Address,
@@ -14,11 +15,10 @@ from swf_temporal.cli.options import (
     WorkflowId,
     ask,
     list_filter,
-    not_empty,
     one_id,
+    spread,
 )
 from swf_temporal.cli.output import OutputFormat
-from swf_temporal.cli.shell_completion import definition_ids
 
 EXAMPLES = {
     "status": "Example: swf status order-42 --trace",
@@ -26,9 +26,6 @@ EXAMPLES = {
     "result": "Example: swf result order-42",
     "list": "Example: swf list --status running --definition orders",
 }
-
-
-_HAVING = "Only instances with this {}, by a search attribute."
 
 
 class Status(StrEnum):
@@ -102,31 +99,11 @@ def result(
     ask(lambda client: show_result(client, chosen, form, connecting), address, namespace, waits=True)
 
 
+@spread("filters", instance_filters)
 def list_(
     *,
     status: Annotated[Status | None, typer.Option("--status", help="Only instances with this status.")] = None,
-    definition: Annotated[
-        str | None,
-        typer.Option(
-            "--definition",
-            metavar="ID",
-            callback=not_empty,
-            help="Only instances of the definition with this id.",
-            autocompletion=definition_ids,
-        ),
-    ] = None,
-    version: Annotated[
-        str | None, typer.Option("--version", metavar="VERSION", callback=not_empty, help=_HAVING.format("version"))
-    ] = None,
-    state: Annotated[
-        str | None, typer.Option("--state", metavar="NAME", callback=not_empty, help=_HAVING.format("state"))
-    ] = None,
-    business_key: Annotated[
-        str | None, typer.Option("--business-key", metavar="KEY", callback=not_empty, help=_HAVING.format("key"))
-    ] = None,
-    error_code: Annotated[
-        str | None, typer.Option("--error-code", metavar="CODE", callback=not_empty, help=_HAVING.format("error code"))
-    ] = None,
+    filters: InstanceFilters,
     query: Annotated[
         str | None,
         list_filter(
@@ -145,14 +122,14 @@ def list_(
 ) -> None:
     """List instances: first the running ones, then those that ended last.
 
-    If there are more than are shown, stderr says how many. Versions, states, keys and error codes are only known for
-    instances whose workers set search attributes.
+    If there are more than are shown, stderr says how many. Versions, states, keys, errors, and what instances wait for
+    are only known of those whose workers set search attributes.
     """
     with default_sigint():
         from swf_temporal.cli.instance_display import InstanceDisplay
         from swf_temporal.operations.listing import filter_of
     look = InstanceDisplay(form, address, namespace)
-    attributes = {"version": version, "state": state, "businessKey": business_key, "errorCode": error_code}
-    wanted = filter_of(status, definition, query, attributes=attributes, only_instances=not everything)
-    is_all = not any((status, definition, query, *attributes.values()))
+    conditions = filters.conditions()
+    wanted = filter_of(status, filters.definition, query, conditions=conditions, only_instances=not everything)
+    is_all = not (status or query or filters)
     ask(lambda client: look.at_many(client, wanted, limit, is_all=is_all), address, namespace)

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from enum import StrEnum
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
 import typer
 
@@ -168,21 +168,24 @@ def list_filter(text: str) -> Any:
     return typer.Option("--query", "-q", metavar="FILTER", callback=not_empty, help=text)
 
 
+T = TypeVar("T")
 Command: TypeAlias = Callable[..., None]
 
 
-def spread(parameter: str, made: Callable[..., Any], *, but: Collection[str] = ()) -> Callable[[Command], Command]:
+def spread(
+    parameter: str, made: Callable[..., Any], *, but: Collection[str] = ()
+) -> Callable[[Callable[..., T]], Callable[..., T]]:
     """Return a decorator that replaces *parameter* of a command by the parameters of *made*.
 
     The command gets the result of *made* as *parameter*. Parameters in *but* are omitted, and keep their defaults.
     """
     found = {name: one for name, one in inspect.signature(made).parameters.items() if name not in but}
 
-    def decorated(command: Command) -> Command:
+    def decorated(command: Callable[..., T]) -> Callable[..., T]:
         @wraps(command)
-        def with_all(**values: Any) -> None:
-            given = {name: values.pop(name) for name in found}
-            command(**{parameter: made(**given)}, **values)
+        def with_all(**values: Any) -> T:
+            given = {name: values.pop(name) for name in found if name in values}
+            return command(**{parameter: made(**given)}, **values)
 
         parameters: list[inspect.Parameter] = []
         for one in inspect.signature(command).parameters.values():

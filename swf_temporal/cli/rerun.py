@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from swf_temporal.base.errors import UsageError
+from swf_temporal.cli.instance_filters import InstanceFilters, instance_filters
 from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import (
     Address,
@@ -18,6 +19,7 @@ from swf_temporal.cli.options import (
     list_filter,
     not_empty,
     one_id,
+    spread,
 )
 from swf_temporal.cli.output import OutputFormat, print_data
 
@@ -45,10 +47,12 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would be
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask first.")]
 
 
+@spread("filters", instance_filters)
 def retry(
     workflow_id: WorkflowId = None,
     *,
     also_workflow_id: AlsoWorkflowId = None,
+    filters: InstanceFilters,
     query: RetryQuery = None,
     drop_events: DropEvents = False,
     dry_run: DryRun = False,
@@ -62,7 +66,7 @@ def retry(
     Completed work is not repeated, even within a state. Shows which calls are made again, with the idempotency keys
     that they had, and asks first. An instance that was terminated or timed out counts as failed.
     """
-    chosen = _chosen(workflow_id, also_workflow_id, query, dry_run=dry_run, yes=yes)
+    chosen = _chosen(workflow_id, also_workflow_id, filters.query(query), dry_run=dry_run, yes=yes)
     with default_sigint():
         from swf_temporal.operations.rerunning import RETRIED, plan_retry
 
@@ -70,12 +74,14 @@ def retry(
     _go_on(plan_retry, chosen, how, address, namespace, statuses=RETRIED)
 
 
+@spread("filters", instance_filters)
 def rerun(
     workflow_id: WorkflowId = None,
     *,
     also_workflow_id: AlsoWorkflowId = None,
+    filters: InstanceFilters,
     query: RerunQuery = None,
-    state: Annotated[
+    from_state: Annotated[
         str,
         typer.Option("--from", metavar="STATE", callback=not_empty, help="The state, or the task, to run again from."),
     ],
@@ -102,14 +108,14 @@ def rerun(
     instance has the data that it had there, changed by --data, a JSON merge patch. If it was there several times, the
     last one counts. If it runs, that run is terminated.
     """
-    chosen = _chosen(workflow_id, also_workflow_id, query, dry_run=dry_run, yes=yes)
+    chosen = _chosen(workflow_id, also_workflow_id, filters.query(query), dry_run=dry_run, yes=yes)
     with default_sigint():
         from swf_temporal.cli.arguments import json_value
         from swf_temporal.operations.rerunning import plan_rerun
     patch = json_value(data, "--data")
 
     async def plan(client: "Client", instance: str) -> "Rerun":
-        return await plan_rerun(client, instance, state, action, patch)
+        return await plan_rerun(client, instance, from_state, action, patch)
 
     _go_on(plan, chosen, _How(form, drop_events, dry_run, yes), address, namespace)
 
@@ -132,7 +138,7 @@ class _How(NamedTuple):
 def _chosen(argument: str | None, option: str | None, query: str | None, *, dry_run: bool, yes: bool) -> "str | _Many":
     """Return the chosen instances. Raises UsageError if that is ambiguous, or stdin cannot answer a confirmation."""
     if query is not None and (argument is not None or option is not None):
-        raise UsageError("an instance and --query exclude each other", "give one of them")
+        raise UsageError("an instance and filters such as --query exclude each other", "give one of them")
     chosen = one_id(argument, option) if query is None else _Many(query)
     if not (dry_run or yes or sys.stdin.isatty()):
         hint = "give --yes, or --dry-run to see what it would do"

@@ -54,10 +54,15 @@ class Outcome:
     """The result of changing many instances."""
 
     changed: int = 0
-    ended: int = 0
-    """The number that had ended meanwhile, such as sub-workflows of others."""
+    ended_ids: set[str] = field(default_factory=set)
+    """Those that had ended meanwhile, such as sub-workflows of others."""
     failures: dict[str, UsageError] = field(default_factory=dict)
     """Why instances were not changed, by their ids."""
+
+    @property
+    def ended(self) -> int:
+        """The number that had ended meanwhile."""
+        return len(self.ended_ids)
 
 
 async def change_all(
@@ -74,11 +79,16 @@ async def change_all(
     """
 
     async def ask(workflow_id: str) -> None:
-        if not await _goes_on(client, workflow_id, runs[workflow_id]):
-            raise has_ended(workflow_id)
-        await change.make(client, workflow_id, reason)
+        await change_run(client, change, workflow_id, runs[workflow_id], reason)
 
     await for_each(runs, ask, outcome, tell)
+
+
+async def change_run(client: Client, change: Change, workflow_id: str, run: str, reason: str | None) -> None:
+    """Send the request to an instance, if its latest run is *run* or continues it. Raises InstanceEndedError if not."""
+    if not await _goes_on(client, workflow_id, run):
+        raise has_ended(workflow_id)
+    await change.make(client, workflow_id, reason)
 
 
 async def _goes_on(client: Client, workflow_id: str, run: str) -> bool:
@@ -109,7 +119,7 @@ async def for_each(
                 await do(workflow_id)
                 outcome.changed += 1
             except InstanceEndedError:
-                outcome.ended += 1
+                outcome.ended_ids.add(workflow_id)
             except ServerUnavailableError:
                 raise
             except UsageError as error:

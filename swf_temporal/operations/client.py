@@ -9,7 +9,7 @@ import time
 from asyncio import Lock
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -32,7 +32,7 @@ from swf_temporal.base.files import ENDINGS
 from swf_temporal.operations.following import follow
 from swf_temporal.operations.identity import identity_of, reason_by, with_identity
 from swf_temporal.operations.instances import data_of, facts_of, trace_of
-from swf_temporal.operations.listing import STATUSES, filter_of, instances
+from swf_temporal.operations.listing import STATUSES, Conditions, filter_of, instances
 from swf_temporal.runtime.ids import DIGITS, why_reserved
 from swf_temporal.settings.values import TASK_QUEUE
 from swf_temporal.temporal import client as engine
@@ -463,23 +463,37 @@ class Client:
         state: str | None = None,
         business_key: str | None = None,
         error_code: str | None = None,
+        error: str | None = None,
+        waits_for: str | None = None,
+        longer_than: timedelta | None = None,
+        started_since: datetime | None = None,
+        ended_since: datetime | None = None,
         limit: int | None = None,
     ) -> AsyncIterator[dict[str, Any]]:
         """Iterate over the instances that match all arguments: running ones first, then the latest to end.
 
         *status* is `running`, `paused`, `completed`, `failed`, `cancelled`, `terminated`, `timed-out` or `continued`;
         *query* is a list filter of Temporal's. Each has `id`, `runId`, `definition`, `status`, `started` and `ended`.
-        The *version*, *state*, *business_key* and *error_code* are found where workers set search attributes. Raises
-        UsageError if the server refuses the filter.
+        The *version*, *state*, *business_key*, *error_code*, *error* (its name or code), the event that an instance
+        *waits_for*, and whether it does so, or is in its state, *longer_than* that, are found where workers set search
+        attributes. Raises UsageError if the server refuses the filter.
         """
         check_text("query", query)
         check_kind("limit", limit, int)
         attributes = {"version": version, "state": state, "businessKey": business_key, "errorCode": error_code}
-        for name, given in {"definition": definition, **attributes}.items():
+        for name, given in {"definition": definition, "error": error, "waits_for": waits_for, **attributes}.items():
             check_text(name, given)
         if status is not None and status not in STATUSES:
             raise UsageError(f"there is no status {status!r}", f"there are {', '.join(STATUSES)}")
-        return instances(self, filter_of(status, definition, query, attributes=attributes, only_instances=True), limit)
+        conditions = Conditions(
+            attributes=attributes,
+            error=error,
+            waits_for=waits_for,
+            longer_than=longer_than,
+            started_since=started_since,
+            ended_since=ended_since,
+        )
+        return instances(self, filter_of(status, definition, query, conditions=conditions, only_instances=True), limit)
 
     def instance(self, workflow_id: str) -> Instance:
         """Return the instance with the id *workflow_id*, without checking that it exists."""

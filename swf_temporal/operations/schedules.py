@@ -66,6 +66,10 @@ async def _facts_of(found: ScheduleDescription | ScheduleListDescription) -> dic
         "note": state and state.note,
         "next": _time(upcoming[0]) if upcoming else None,
     }
+    recent = found.info.recent_actions if found.info else ()
+    for one in recent[-1:]:
+        if isinstance(one.action, ScheduleActionExecutionStartWorkflow):
+            facts["last"] = {"at": _time(one.scheduled_at), "instance": one.action.workflow_id}
     if isinstance(found, ScheduleDescription):
         known = await schedules.facts_of(found)
         facts |= {"version": known and known.version, "digest": known and known.digest}

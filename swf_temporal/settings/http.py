@@ -33,6 +33,7 @@ from swf_temporal.settings.forms import (
     OwnAddress,
     Rate,
     Size,
+    Url,
     is_like,
     is_url,
 )
@@ -241,6 +242,8 @@ class GatewaySettings(HttpServerSettings):
     """Serve pages for people at /console."""
     console_read_only: bool = False
     """Whether the console is read-only."""
+    temporal_ui: Url | None = None
+    """The address of the Temporal UI, to which pages of instances link; known of a development server beside it."""
     max_live_pages: Count = 200
     """The maximum number of live pages of instances that all clients together may have open."""
     sonataflow_api: Annotated[bool, OPTION] = False

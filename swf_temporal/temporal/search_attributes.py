@@ -16,6 +16,7 @@ from temporalio.client import Client
 from temporalio.common import SearchAttributeKey, TypedSearchAttributes
 from temporalio.service import RPCError, RPCStatusCode
 
+from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import UsageError
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal.client_errors import NOT_PERMITTED, refused_by_server
@@ -24,9 +25,22 @@ VERSION: Final = SearchAttributeKey.for_keyword("SwfVersion")
 STATE: Final = SearchAttributeKey.for_keyword("SwfState")
 BUSINESS_KEY: Final = SearchAttributeKey.for_keyword("SwfBusinessKey")
 ERROR_CODE: Final = SearchAttributeKey.for_keyword("SwfErrorCode")
-FACTS: Final = {"version": VERSION, "state": STATE, "businessKey": BUSINESS_KEY, "errorCode": ERROR_CODE}
-"""The attributes of every instance, by our names. Its definition is the type of its workflow."""
-OF_ALL: Final = tuple(FACTS.values())
+ERROR_NAME: Final = SearchAttributeKey.for_keyword("SwfErrorName")
+WAITS_FOR: Final = SearchAttributeKey.for_keyword_list("SwfWaitsFor")
+SINCE: Final = SearchAttributeKey.for_datetime("SwfSince")
+FACTS: Final = {
+    "version": VERSION,
+    "state": STATE,
+    "businessKey": BUSINESS_KEY,
+    "errorName": ERROR_NAME,
+    "errorCode": ERROR_CODE,
+}
+"""The attributes of every instance that have one text, by our names. Its definition is the type of its workflow."""
+OF_ALL: Final[tuple[SearchAttributeKey[Any], ...]] = (*FACTS.values(), WAITS_FOR, SINCE)
+_TYPES: Final = {one.name: "Keyword" for one in FACTS.values()} | {
+    WAITS_FOR.name: "KeywordList",
+    SINCE.name: "Datetime",
+}
 
 LOOK: Final = "look search attributes up"
 """The local activity that returns which are registered."""
@@ -52,9 +66,14 @@ def keyword(text: str) -> str:
     return units.decode("utf-16-le", "ignore")
 
 
+def keyword_in_list(text: str) -> str:
+    """Return *text* as a keyword of a list that every database accepts and finds: SQLite fails at quotation marks."""
+    return keyword(text.replace('"', "'"))
+
+
 def needed_by(definitions: Iterable[Definition]) -> Types:
     """Return the search attributes that instances of *definitions* may have. Raises UsageError if types conflict."""
-    found, named_by = {one.name: "Keyword" for one in OF_ALL}, dict[str, str]()
+    found, named_by = dict(_TYPES), dict[str, str]()
     for definition in definitions:
         for name, kind in definition.search_attributes.items():
             if found.setdefault(name, kind) != kind:
@@ -133,9 +152,14 @@ async def _register(client: Client, missing: Types) -> None:
         raise UsageError(what, _BY_OTHERS if error.status in _REFUSED else None) from None
 
 
-def facts_in(known: TypedSearchAttributes) -> dict[str, str]:
-    """Return the values of an instance's search attributes, by the names of `FACTS`."""
-    return {name: value for name, key in FACTS.items() if (value := known.get(key)) is not None}
+def facts_in(known: TypedSearchAttributes) -> dict[str, JSON]:
+    """Return the values of an instance's search attributes: by the names of `FACTS`, `waitsFor` and `since`."""
+    found: dict[str, JSON] = {name: value for name, key in FACTS.items() if (value := known.get(key)) is not None}
+    if names := known.get(WAITS_FOR):
+        found["waitsFor"] = list(names)
+    if (since := known.get(SINCE)) is not None:
+        found["since"] = since.isoformat(timespec="milliseconds")
+    return found
 
 
 def filters_of(facts: Mapping[str, str | None]) -> list[str]:

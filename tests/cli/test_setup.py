@@ -36,10 +36,15 @@ def test_registers_what_is_missing(swf: Swf) -> None:
             ended = swf("setup", "definitions", *options.split())
             assert (ended.code, ended.err) == (0, "")
             assert ended.out.splitlines() == [
-                f"{name} (Keyword): {became}"
-                for name in ("SwfVersion", "SwfState", "SwfBusinessKey", "SwfErrorCode", "Customer")
+                *(f"Swf{name} (Keyword): {became}" for name in NAMES),
+                f"SwfWaitsFor (KeywordList): {became}",
+                f"SwfSince (Datetime): {became}",
+                f"Customer (Keyword): {became}",
             ]
         assert swf("list", "--state", "Wait", "--version", "1", "--business-key", "b", "--error-code", "E").code == 0
+
+
+NAMES = ("Version", "State", "BusinessKey", "ErrorName", "ErrorCode")
 
 
 def test_dev_registers_what_instances_set(swf: Swf) -> None:
@@ -56,7 +61,7 @@ def test_dev_registers_what_instances_set(swf: Swf) -> None:
             assert begun.code == 0
             listing = partial(swf, "list", "--state", "Wait", "--query", f"{attribute} = 'c'")
             assert until(listing, lambda ended: "Wait" in ended.out).out.splitlines()[0].split() == [
-                "id", "definition", "status", "state", "started",
+                "id", "definition", "status", "state", "waitsFor", "since", "started",
             ]  # fmt: skip
             [row] = json.loads(swf("list", "--state", "Wait", "--business-key", f"of {name}", "--output", "json").out)
             assert (row["id"], row["state"], row["version"]) == (name, "Wait", "1.0")

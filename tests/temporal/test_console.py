@@ -80,7 +80,7 @@ async def test_an_instance_from_its_start_to_its_end(bench: Bench) -> None:
     path = f"/console/definitions/{approval.id}"
     async with working(bench, approval, console=True) as (client, _):
         homes = [await client.get(home) for home in ("/console", "/console/")]
-        assert [one.headers["location"] for one in homes] == ["/console/definitions"] * 2
+        assert [one.headers["location"] for one in homes] == ["/console/overview"] * 2
         assert approval.id in await page(client, "/console/definitions")
         shown = await page(client, path)
         wrong = await post(client, f"{path}/start", shown, __item="mouse", __quantity="many")
@@ -346,7 +346,7 @@ async def test_a_key_sees_only_its_own(bench: Bench) -> None:
     assert (asked.status_code, asked.headers["location"]) == (303, "/console/login?next=%2Fconsole%2Finstances")
     assert (posted.status_code, posted.headers["location"]) == (303, "/console/login")
     assert (refused.status_code, "set-cookie" in refused.headers) == (401, False)
-    assert logged_in.headers["location"] == "/console/definitions"
+    assert logged_in.headers["location"] == "/console/overview"
     assert "httponly" in cookie.lower()
     assert "samesite=strict" in cookie.lower()
     assert KEY not in cookie
@@ -550,7 +550,7 @@ states:
 """
 SILENT = "No worker is currently responding."
 SAYS = {
-    "paused": ("paused", "Paused at 2", ": stocktaking", "Its data can be seen once it is resumed.", "Resume"),
+    "paused": ("paused", "Paused at <time ", ": stocktaking", "Its data can be seen once it is resumed.", "Resume"),
     "reset": ("running", "at <strong>Wait</strong>", "Send Go", '"again": true'),
     "continued": ("running", "at <strong>Wait</strong>", "Send Go", '"again": true'),
     "late": ("timed-out", "The workflow took longer than its start allowed.", "event awaited"),

@@ -13,7 +13,8 @@ from selenium.webdriver.support.wait import WebDriverWait
 
 from tests.temporal.conftest import Bench, named
 from tests.temporal.test_console import APPROVAL
-from tests.temporal.test_gateway import working
+from tests.temporal.test_console_lists import ON, approval, decline, with_attributes
+from tests.temporal.test_gateway import served, working
 
 _CHROMIUM, _DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 pytestmark = [
@@ -130,3 +131,63 @@ states: [{name: '<img src=x onerror="document.title=1">', type: inject, data: {}
             assert browser.title != "1"
 
         await asyncio.to_thread(watch)
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 400)])
+async def test_a_list_keeps_the_selection_while_it_changes(browser: webdriver.Chrome, scheme: str, width: int) -> None:
+    """Times are local; a selection is retried with three clicks, and nothing is wider than the window."""
+    cards = {"is_open": False}
+    definition = approval("watched")
+
+    def pay(data: Any) -> Any:
+        return 1 if cards["is_open"] else decline(data)
+
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    browser.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": "Asia/Kolkata"})
+    browser.set_window_size(width, 1000)
+    async with (
+        with_attributes() as bench,
+        bench.worker(definition, interceptors=[ON], pay=pay) as running,
+        served(bench, [definition], running.queue, console=True) as client,
+    ):
+        base = str(client.base_url).rstrip("/")
+        first, second = [
+            await running.start_awaiting("Approved", {}, workflow_id=f"watched-{number}") for number in range(2)
+        ]
+        event = {"specversion": "1.0", "id": "1", "type": "approved", "source": "people"}
+
+        def choose() -> None:
+            person = Person(browser)
+            browser.get(f"{base}/console/instances")
+            person.see("waits for Approved for")
+            browser.find_element(By.CSS_SELECTOR, f"input[value='{first.id}']").click()
+            person.see("watched-1")
+
+        await asyncio.to_thread(choose)
+        await bench.handle(first).signal("event", event)
+
+        def go_on() -> None:
+            person = Person(browser)
+            person.see("Declined")
+            box = browser.find_element(By.CSS_SELECTOR, f"input[value='{first.id}']")
+            assert box.is_selected()
+            assert "1 selected" in browser.find_element(By.CLASS_NAME, "toolbar").text
+            times = browser.find_elements(By.CSS_SELECTOR, "time.moment")
+            assert "ago" in times[1].text or "now" in times[1].text or "for" in times[0].text
+            assert " UTC, here " in str(times[0].get_attribute("title"))
+            wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
+            assert person.run_script(wide) <= 0
+            cards["is_open"] = True
+            person.press("Retry…")
+            person.see("Retry 1 instance?")
+            person.press("Retry 1 instance")
+            person.see("1 of 1 instance retried")
+            browser.get(f"{base}/console/overview")
+            person.see("By definition")
+            assert person.run_script(wide) <= 0
+            log = browser.get_log("browser")  # type: ignore[no-untyped-call]  # of selenium
+            assert [one for one in log if one["source"] != "network"] == []
+
+        await asyncio.to_thread(go_on)
+        await second.terminate()

@@ -20,7 +20,7 @@ from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 from swf_temporal.operations.client import Client
 from swf_temporal.operations.instances import facts_of
-from swf_temporal.operations.listing import filter_of, listed
+from swf_temporal.operations.listing import Conditions, filter_of, listed
 from swf_temporal.operations.rerunning import plan_rerun
 from swf_temporal.sdk.worker import Worker
 from swf_temporal.settings.worker import WorkerSettings
@@ -88,16 +88,20 @@ def fail(_: Any) -> Any:
 
 
 async def attributes_of(handle: Handle) -> dict[str, Any]:
-    """Return the search attributes of an instance that are not the SDK's."""
+    """Return the search attributes of an instance that are not the SDK's, without the time of its last step."""
     found = {one.key.name: one.value for one in (await handle.describe()).typed_search_attributes}
-    return {name: value for name, value in found.items() if not name.startswith(("BuildId", "Temporal"))}
+    return {name: value for name, value in found.items() if not name.startswith(("BuildId", "Temporal", "SwfSince"))}
 
 
 async def upserts(handle: Handle) -> list[dict[str, Any]]:
     found = []
     for one in await told_in(handle, "upsert_workflow_search_attributes"):
         fields = one.search_attributes.indexed_fields
-        values = {name: json.loads(value.data) for name, value in fields.items() if name != "TemporalChangeVersion"}
+        values = {
+            name: json.loads(value.data or "null")
+            for name, value in fields.items()
+            if name not in ("TemporalChangeVersion", "SwfSince")
+        }
         if values:
             found.append(values)
     return found
@@ -121,14 +125,15 @@ async def test_they_follow_the_run_to_its_error(searched: Bench) -> None:
         assert found.pop("Due").isoformat() == "2030-05-06T07:00:00+00:00"
         assert found == {
             "SwfVersion": "1.0.0", "SwfState": "Wait", "SwfBusinessKey": "b-1", "Customer": "7", "Total": 12.5,
-            "Number": 3, "IsRush": True, "Team": "blue",
+            "Number": 3, "IsRush": True, "Team": "blue", "SwfWaitsFor": ["Go"],
         }  # fmt: skip
         await go(running, handle, ends=False)
         found = await attributes_of(handle)
-        assert (found["SwfState"], found["SwfErrorCode"]) == ("Work", "BROKEN")
+        assert [found[f"Swf{one}"] for one in ("State", "ErrorName", "ErrorCode")] == ["Work", "Broken", "BROKEN"]
         first, *others = await upserts(handle)
         assert first["SwfState"] == "Wait"
-        assert others == [{"SwfState": "Work"}, {"SwfErrorCode": "BROKEN"}]
+        error = {"SwfErrorName": "Broken", "SwfErrorCode": "BROKEN"}
+        assert others == [{"SwfState": "Work", "SwfWaitsFor": None}, error]
 
 
 @pytest.mark.parametrize(("begun", "replayed"), [(ON, OFF), (OFF, ON)])
@@ -210,7 +215,8 @@ async def test_a_continuation_has_those_of_its_own_definition(searched: Bench) -
         handle = await running.start({})
         latest = searched.handle(handle)
         await until(lambda: attributes_of(latest), lambda one: one.get("SwfVersion") == "2.0.0")
-        assert await attributes_of(latest) == {"SwfVersion": "2.0.0", "SwfState": "Wait", "Customer": "d"}
+        waits: JSON = {"SwfVersion": "2.0.0", "SwfState": "Wait", "SwfWaitsFor": ["Go"], "Customer": "d"}
+        assert await attributes_of(latest) == waits
         await go(running, latest)
 
 
@@ -223,7 +229,8 @@ async def test_a_sub_workflow_has_its_own(searched: Bench) -> None:
         facts = await until(lambda: facts_of(Client(searched.client), handle.id), lambda one: one.get("subflows"))
         inner = searched.handle(facts["subflows"][0])
         await running.awaiting(inner, "Go")
-        assert await attributes_of(inner) == {"SwfVersion": "3", "SwfState": "Wait", "Customer": "c"}
+        waits: JSON = {"SwfVersion": "3", "SwfState": "Wait", "SwfWaitsFor": ["Go"], "Customer": "c"}
+        assert await attributes_of(inner) == waits
         assert await attributes_of(handle) == {"SwfVersion": "1.0.0", "SwfState": "Sub", "SwfBusinessKey": "b"}
         await go(running, inner)
         await outcome(handle)
@@ -266,15 +273,44 @@ async def test_lists_are_filtered_by_them(searched: Bench) -> None:
         await running.awaiting(other, "Go")
         wanted = {"version": "1.0.0", "state": "Work", "businessKey": key, "errorCode": "BROKEN"}
         for names in (["state"], ["businessKey"], ["errorCode"], list(wanted)):
-            wish = filter_of(None, "listed", attributes={name: wanted[name] for name in names})
+            wish = filter_of(None, "listed", conditions=Conditions(attributes={name: wanted[name] for name in names}))
             assert [row["id"] for row in await rows(searched, wish)] == [handle.id]
             shown = await rows_over_http(client, {name: wanted[name] for name in names})
             assert [one["id"] for one in shown] == [handle.id]
-        [row] = await rows(searched, filter_of(None, "listed", attributes={"state": "Wait"}))
+        [row] = await rows(searched, filter_of(None, "listed", conditions=Conditions(attributes={"state": "Wait"})))
         assert (row["id"], row["state"], row["version"]) == (other.id, "Wait", "1.0.0")
         assert {"businessKey", "errorCode"}.isdisjoint(row)
         assert await rows_over_http(client, {"state": "Wait"}) == [row]
         await other.terminate()
+
+
+async def test_what_they_wait_for_is_found(searched: Bench) -> None:
+    """While they wait, by the event and by for how long; afterwards by the error, its name or its code, and time."""
+    definition = waiting("found")
+    begun = datetime.now(UTC)
+
+    def wish(**conditions: Any) -> str:
+        return filter_of(None, "found", conditions=Conditions(**conditions))
+
+    async with searched.worker(definition, interceptors=[ON], f=fail) as running:
+        waits, fails, over = [await running.start_awaiting("Go", {}, workflow_id=f"found-{n}") for n in range(3)]
+        await until(lambda: rows(searched, wish(waits_for="Go")), lambda one: len(one) == 3)
+        await over.terminate()
+        await go(running, fails, ends=False)
+        for error in ("Broken", "BROKEN"):
+            [failed] = await rows(searched, wish(error=error, ended_since=begun, found_by="found-1"))
+            assert (failed["id"], failed["errorName"], failed.get("waitsFor")) == (fails.id, "Broken", None)
+        lasting = wish(waits_for="Go", longer_than=timedelta(milliseconds=1), started_since=begun)
+        [row] = await until(lambda: rows(searched, lasting), lambda one: len(one) == 1)
+        assert (row["id"], row["waitsFor"]) == (waits.id, ["Go"])
+        assert datetime.fromisoformat(row["since"]) >= begun
+        nothing = (
+            {"longer_than": timedelta(hours=1)}, {"waits_for": "Stop"}, {"started_before": begun},
+            {"error": "Broken", "ended_before": begun}, {"error": "broken"}, {"found_by": "ound"},
+        )  # fmt: skip
+        for conditions in nothing:
+            assert (await listed(Client(searched.client), wish(**conditions), 10)).rows == [], conditions
+        await waits.terminate()
 
 
 async def rows(bench: Bench, wanted: str) -> list[dict[str, Any]]:
@@ -299,7 +335,7 @@ async def test_what_is_not_registered_is_told(bench: Bench) -> None:
         async with Worker(unprepared, definitions=[definition], settings=settings):
             pass
     with pytest.raises(UsageError, match="lacks the search attribute SwfState") as refused:
-        await listed(unprepared, filter_of(None, None, attributes={"state": "A"}), 10)
+        await listed(unprepared, filter_of(None, None, conditions=Conditions(attributes={"state": "A"})), 10)
     assert "swf setup" in str(refused.value)
     async with served(bench, [definition], "missing") as client:
         answer = await client.get("/instances", params={"errorCode": "A"})

@@ -14,11 +14,11 @@ from starlette.routing import Route
 from swf_temporal.base.errors import UsageError
 from swf_temporal.base.request_bodies import BodyTooLargeError, SlowBodyError, body_of
 from swf_temporal.base.strict_json import write_json
-from swf_temporal.http.console import actions, definitions, instances, rerunning, steps, tasks
+from swf_temporal.http.console import actions, bulk, definitions, instances, lists, overview, rerunning, steps, tasks
 from swf_temporal.http.console.drawing import Drawing, Drawn
-from swf_temporal.http.console.pages import HEADERS, address, html_of, macros, page, static
+from swf_temporal.http.console.pages import HEADERS, address, html_of, macros, page, segment, static
 from swf_temporal.http.console.visits import MAX_KEY_BYTES, EndedSessions, Session, Show, Visit, redirect
-from swf_temporal.http.console.watching import WatchedInstance, Watching
+from swf_temporal.http.console.watching import WatchedInstance, WatchedList, Watching
 from swf_temporal.http.gateway.authentication import refuse_operation
 from swf_temporal.http.gateway.instances import TenantInstance, instance_of
 from swf_temporal.http.gateway.refusals import Refused
@@ -41,8 +41,29 @@ async def stream(visit: Visit) -> Response:
         return refusal.response()  # only a script reads it, not a person
     found = await _instance(visit)
     watched = visit.watching.watch(visit.asked.client, found, request)
+    return _streamed(_changes(visit, watched))
+
+
+def _streamed(changes: AsyncIterator[str]) -> Response:
     headers = HEADERS | {"X-Accel-Buffering": "no"}
-    return StreamingResponse(_changes(visit, watched), media_type="text/event-stream", headers=headers)
+    return StreamingResponse(changes, media_type="text/event-stream", headers=headers)
+
+
+async def stream_list(visit: Visit) -> Response:
+    """Stream the changes to a list of instances as server-sent events."""
+    request = visit.asked.request.scope[UNDER_WAY]
+    try:
+        visit.watching.count(visit.asked.tenant, request)
+        lists.filter_in(visit)
+    except Refused as refusal:
+        return refusal.response()  # only a script reads it, not a person
+    return _streamed(_list_changes(visit, visit.watching.watch_list(visit, request)))
+
+
+async def _list_changes(visit: Visit, watched: WatchedList) -> AsyncIterator[str]:
+    stopping: asyncio.Event = visit.asked.request.scope[STOPPING]
+    async for part in watched.snapshots(stopping, _SECONDS):
+        yield f"event: live\ndata: {write_json({'list': part})}\n\n"
 
 
 async def _changes(visit: Visit, watched: WatchedInstance) -> AsyncIterator[str]:
@@ -85,7 +106,7 @@ async def _instance(visit: Visit) -> TenantInstance:
     return await instance_of(visit.asked, visit.asked.path_id(), 1.0)
 
 
-_HOME: Final = "/console/definitions"
+_HOME: Final = "/console/overview"
 _LOGIN: Final = "/console/login"
 _UNAUTHENTICATED: Final = (401, 403)
 _MAX_LOGIN_BYTES: Final = 12 * 1024
@@ -107,11 +128,17 @@ class Page(NamedTuple):
 
 
 PAGES: Final[dict[tuple[str, str], Page]] = {
+    ("GET", "/console/overview"): Page(overview.show_overview, Operation.READ),
     ("GET", "/console/definitions"): Page(definitions.list_definitions, Operation.READ),
     ("GET", "/console/definitions/{id}"): Page(definitions.show_definition, Operation.READ),
     ("GET", "/console/definitions/{id}/source"): Page(definitions.show_source, Operation.READ),
     ("POST", "/console/definitions/{id}/start"): Page(definitions.start, Operation.START),
-    ("GET", "/console/instances"): Page(instances.list_instances, Operation.READ),
+    ("GET", "/console/instances"): Page(lists.list_instances, Operation.READ),
+    ("GET", "/console/lists/stream"): Page(stream_list, Operation.READ),
+    ("GET", "/console/changes/retry"): Page(bulk.show_change, Operation.RERUN),
+    ("POST", "/console/changes/retry"): Page(bulk.change, Operation.RERUN),
+    ("GET", "/console/changes/{action}"): Page(bulk.show_change, Operation.END),
+    ("POST", "/console/changes/{action}"): Page(bulk.change, Operation.END),
     ("GET", "/console/instances/{id}"): Page(instances.show_instance, Operation.READ),
     ("GET", "/console/instances/{id}/stream"): Page(stream, Operation.READ),
     ("GET", "/console/instances/{id}/pictures"): Page(pictures, Operation.READ),

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from swf_temporal.base.errors import Problem, SwfError, UsageError
 from swf_temporal.drawing.svg import svg_of
 from swf_temporal.http.console.forms import ADD, RAW, Filled, fields_of, filled, in_words
-from swf_temporal.http.console.instances import listing
+from swf_temporal.http.console.lists import listing, of_definitions
 from swf_temporal.http.console.pages import segment, shown_json
 from swf_temporal.http.console.visits import Visit, redirect
 from swf_temporal.http.gateway.answers import NEW_ID, VERSION, what_is_wrong
@@ -122,7 +122,7 @@ async def _shown(
         chosen_id=(given or {}).get("id", ""),
         refusal=refusal,
         version=visit.query(VERSION["name"]),
-        recent=(await listing(visit, [definition.id], _RECENT)).rows,
+        recent=(await listing(visit, of_definitions(visit, definition.id), _RECENT)).rows,
     )
 
 

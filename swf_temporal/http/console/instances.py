@@ -1,16 +1,13 @@
-"""Pages of instances: a list with filters, and for each instance its status, its trace and the events it waits for."""
+"""Pages of an instance: its status, its trace and the events it waits for, and those of its runs."""
 
-import re
-from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Awaitable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
-from typing import Any, Final, NamedTuple
+from collections.abc import Awaitable
+from typing import Any, Final
 
 from markupsafe import Markup
 from starlette.responses import Response
 from temporalio.client import WorkflowExecutionDescription
 from temporalio.common import RawValue
-from temporalio.service import RPCError, RPCStatusCode
+from temporalio.service import RPCError
 
 from swf_temporal.base.client_errors import InstanceNotFoundError, RunEnded
 from swf_temporal.base.errors import PayloadUnavailable, SwfError, UsageError
@@ -31,18 +28,16 @@ from swf_temporal.operations.instance_history import (
     record_of_start,
 )
 from swf_temporal.operations.instances import execution_of, facts_of
-from swf_temporal.operations.listing import PAUSED, STATUSES, filter_of, is_open, row_of
+from swf_temporal.operations.listing import PAUSED, is_open, row_of
 from swf_temporal.operations.rerunning import RETRIED
 from swf_temporal.operations.steps import word_of
 from swf_temporal.settings.http import Operation
 from swf_temporal.temporal.client import Handle, query, result
+from swf_temporal.temporal.connected_server import Server
 from swf_temporal.temporal.continuing import trace_to_json
 
-_PAGE: Final = 50
 MAX_RUNS: Final = 50
 """The number of runs on a page: the latest, or on the page of a run those before it."""
-_SINCE: Final = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(weeks=1)}
-_ATTRIBUTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,80}")
 DONE: Final = {
     "sent": "The event was sent.",
     "cancel": "The instance was asked to cancel.",
@@ -53,104 +48,6 @@ DONE: Final = {
     "rerun": "The instance runs again.",
 }
 """The confirmation of each action."""
-
-
-class Listing(NamedTuple):
-    rows: list[dict[str, Any]]
-    next: str
-    """The parameter that leads to the next page; empty if there is none."""
-
-
-async def listing(visit: Visit, definitions: Sequence[str], size: int, wanted: str = "", after: str = "") -> Listing:
-    """Return instances of *definitions* that the list filter *wanted* also matches, in the order of `swf list`."""
-    if not definitions:
-        return Listing([], "")
-    try:
-        token = urlsafe_b64decode(after.encode()) or None
-    except ValueError:
-        raise _bad_page() from None
-    found = visit.asked.client.temporal.list_workflows(
-        _of(definitions, wanted), page_size=size, limit=size, next_page_token=token
-    )
-    try:
-        rows = [row_of(one) async for one in found]
-    except RPCError:
-        if token is None:
-            raise
-        raise _bad_page() from None
-    following = found.next_page_token if len(rows) == size else None
-    return Listing(rows, urlsafe_b64encode(following).decode() if following else "")
-
-
-def _bad_page() -> Refused:
-    return Refused(422, "bad-page", "the link to this page is not one of this list", "begin with the first page")
-
-
-def _of(definitions: Sequence[str], wanted: str) -> str:
-    types = ", ".join(map(_quoted, definitions))
-    return f"WorkflowType IN ({types})" + (f" AND {wanted}" if wanted else "")
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("\\", "\\\\").replace("'", "''") + "'"
-
-
-async def list_instances(visit: Visit) -> Response:
-    """List instances, by the filters in the URL."""
-    query = {name: visit.query(name) for name in ("definition", "status", "since", "id", "attribute", "value", "after")}
-    known = visit.asked.known()
-    chosen = visit.asked.known(query["definition"]) if query["definition"] else known
-    parts = []
-    if query["since"] in _SINCE:
-        parts.append(f"StartTime > '{(datetime.now(UTC) - _SINCE[query['since']]).isoformat()}'")
-    if query["id"]:
-        parts.append(f"WorkflowId STARTS_WITH {_quoted(query['id'])}")
-    if query["attribute"]:
-        parts.append(f"`{query['attribute']}` = {_quoted(query['value'])}")
-    refusal, found, counts = _wrong(query), Listing([], ""), dict[str, int]()
-    if refusal is None:
-        of_status = [filter_of(query["status"], None)] if query["status"] else []
-        try:
-            found = await listing(visit, chosen, _PAGE, " AND ".join(parts + of_status), query["after"])
-            counts = await _counts(visit, chosen, " AND ".join(parts))
-        except Exception as error:  # noqa: BLE001 - the server may refuse a person's filter
-            refusal = _refusal(error)
-    return visit.page(
-        "instances.html",
-        422 if refusal else 200,
-        rows=found.rows,
-        next=found.next,
-        counts=counts,
-        query=query,
-        known=known,
-        statuses=STATUSES,
-        refusal=refusal,
-    )
-
-
-def _wrong(query: Mapping[str, str]) -> Refused | None:
-    """Return what is wrong with the filters in the URL, which a person may have written."""
-    for name, known in (("status", STATUSES), ("since", _SINCE)):
-        if query[name] and query[name] not in known:
-            return Refused(422, "bad-filter", f"{name} is {query[name]!r}", f"it must be one of {', '.join(known)}")
-    if query["attribute"] and not _ATTRIBUTE.fullmatch(query["attribute"]):
-        return Refused(422, "bad-filter", f"{query['attribute']!r} is not the name of a search attribute")
-    return None
-
-
-def _refusal(error: Exception) -> Refused:
-    if isinstance(error, RPCError) and error.status is RPCStatusCode.INVALID_ARGUMENT:
-        return Refused(422, "bad-filter", f"the server does not understand the filter: {error.message}")
-    return refusal_of(error)
-
-
-async def _counts(visit: Visit, definitions: Sequence[str], wanted: str) -> dict[str, int]:
-    """Return the number of instances by status."""
-    if not definitions:
-        return {}
-    found = await visit.asked.client.temporal.count_workflows(f"{_of(definitions, wanted)} GROUP BY ExecutionStatus")
-    names = {filter_of(status, None).partition('"')[2].rstrip('"'): status for status in STATUSES}
-    return {names.get(str(one.group_values[0]), str(one.group_values[0])): one.count for one in found.groups}
 
 
 async def show_instance(visit: Visit) -> Response:
@@ -214,9 +111,16 @@ async def shown(visit: Visit, found: TenantInstance, refusal: Refused | None = N
         input=await _input_of(visit.asked.client, row),
         refusal=refusal,
         done=DONE.get(visit.query("done"), ""),
-        link=found.instance.link if visit.asked.sees_everything else None,
+        link=_ui_link(visit, found),
         **live,
     )
+
+
+def _ui_link(visit: Visit, found: TenantInstance) -> str | None:
+    """Return the address of an instance in the Temporal UI, if that is known and the person may be told."""
+    if (ui := visit.asked.settings.temporal_ui) is not None:
+        return Server(visit.asked.client.temporal, ui.rstrip("/")).link(found.instance.id)
+    return found.instance.link if visit.asked.sees_everything else None
 
 
 async def live_of(client: Client, found: TenantInstance, trail: AuditTrail | None = None) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The pages of the console: templates, their filters, and security headers."""
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from importlib.resources import files
@@ -8,10 +9,12 @@ from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 from starlette.responses import HTMLResponse, Response
 from temporalio.api.common.v1 import Payload
 from temporalio.converter import DataConverter
 
+from swf_temporal.base.durations import format_duration
 from swf_temporal.base.strict_json import NotJSON, read_written, show_beginning, show_json
 from swf_temporal.drawing.course import lasted
 from swf_temporal.drawing.svg import STYLE
@@ -31,7 +34,14 @@ MAX_SHOWN: Final = 20_000
 _LATER: Final = 503
 _OF_PROGRAMS: Final = (404, 429)
 """The statuses whose hints are meant for programs."""
-_STATIC: Final = {"console.css": "text/css", "console.js": "text/javascript", "icon.svg": "image/svg+xml"}
+_SCRIPT: Final = "text/javascript"
+_STATIC: Final = {
+    "console.css": "text/css",
+    "console.js": _SCRIPT,
+    "times.js": _SCRIPT,
+    "list.js": _SCRIPT,
+    "icon.svg": "image/svg+xml",
+}
 
 
 def segment(text: object) -> str:
@@ -55,9 +65,43 @@ def cut(text: str, is_cut: bool) -> str:  # noqa: FBT001 - from functions that t
     return f"{text}\n… the rest is not shown" if is_cut else text
 
 
-def _moment(text: str | datetime | None) -> str:
-    """Return a time for people, to the second, in UTC."""
-    return "" if not text else str(text)[:19].replace("T", " ")
+def moment(at: str | datetime | None, kind: str = "moment") -> Markup:
+    """Return a time for people: to the second and in UTC, which the browser makes local."""
+    if not at:
+        return Markup()
+    stamp = _in_utc(at).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return _TIME.format(kind, stamp, f"since {utc(at)}" if "since" in kind else utc(at))
+
+
+def since(at: str | datetime | None) -> Markup:
+    """Return a time for people since which something lasts: the browser shows for how long that is."""
+    return moment(at, "moment since")
+
+
+def lasting(at: str | datetime | None) -> Markup:
+    """Return the same where only the length is to be shown."""
+    return moment(at, "moment since length")
+
+
+def utc(at: str | datetime) -> str:
+    """Return a time for people in UTC."""
+    return f"{_in_utc(at):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _in_utc(at: str | datetime) -> datetime:
+    known = datetime.fromisoformat(at) if isinstance(at, str) else at
+    return (known if known.tzinfo else known.replace(tzinfo=UTC)).astimezone(UTC)
+
+
+def duration(row: Mapping[str, Any]) -> str:
+    """Return how long an instance ran that has ended, for people."""
+    length = _in_utc(row["ended"]) - _in_utc(row["started"])
+    is_short = length < _SHORT
+    return format_duration(length if is_short else timedelta(seconds=round(length.total_seconds())))
+
+
+_SHORT: Final = timedelta(seconds=1)
+_TIME: Final = Markup('<time class="{}" datetime="{}">{}</time>')
 
 
 def _moment_of(moment: datetime | str | None) -> str:
@@ -95,7 +139,11 @@ def _environment() -> Environment:
     found.filters |= {
         "segment": segment,
         "json": shown_json,
-        "moment": _moment,
+        "moment": moment,
+        "since": since,
+        "lasting": lasting,
+        "utc": utc,
+        "duration": duration,
         "moment_of": _moment_of,
         "lasted": lasted,
         "seconds": _seconds,

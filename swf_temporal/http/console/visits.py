@@ -115,7 +115,6 @@ class Visit:
             "may": {str(one): self.may(one) for one in Operation},
             "has_tasks": Operation.TASKS in self.asked.tenant.operations,
             "tenant": None if self.asked.settings.is_open else self.asked.tenant.name,
-            "ui": self.asked.client.server.ui,
         }
 
     def may(self, operation: Operation) -> bool:

@@ -133,7 +133,10 @@ class Instance(InstanceFacts):
     version: NotRequired[str | None]
     state: NotRequired[str | None]
     businessKey: NotRequired[str]
+    errorName: NotRequired[str]
     errorCode: NotRequired[str]
+    waitsFor: NotRequired[list[str]]
+    since: NotRequired[str]
     reason: NotRequired[str | None]
 
 
@@ -320,6 +323,7 @@ INSTANCE_FACTS: Final = (
     _parameter("version", _FOUND_BY.format("version"), minLength=1),
     _parameter("state", _FOUND_BY.format("state"), minLength=1),
     _parameter("businessKey", _FOUND_BY.format("business key"), minLength=1),
+    _parameter("errorName", _FOUND_BY.format("name of an error"), minLength=1),
     _parameter("errorCode", _FOUND_BY.format("error code"), minLength=1),
 )
 INSTANCE_FILTERS: Final = (DEFINITION, STATUS, *INSTANCE_FACTS, MAX_INSTANCES)

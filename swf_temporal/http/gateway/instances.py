@@ -36,7 +36,7 @@ from swf_temporal.operations.audit import audit_trail
 from swf_temporal.operations.changing import CANCEL, PAUSE, RESUME, TERMINATE, Change
 from swf_temporal.operations.client import Client, Instance
 from swf_temporal.operations.instances import described, execution_of, facts_of
-from swf_temporal.operations.listing import RUNNING, filter_of, is_open, listed
+from swf_temporal.operations.listing import RUNNING, Conditions, filter_of, is_open, listed
 from swf_temporal.operations.rerunning import Plan, plan_rerun, plan_retry
 from swf_temporal.operations.tasks import TaskFilter, complete_task, find_task, list_tasks
 from swf_temporal.runtime.ids import WORKFLOW_TYPES
@@ -90,7 +90,7 @@ async def list_instances(asked: RequestContext) -> Response:
     if not known:
         return JSONResponse({"instances": []})
     types = ", ".join("'" + one.replace("'", "''") + "'" for one in known)
-    wanted = filter_of(status, None, f"WorkflowType IN ({types})", attributes=facts)
+    wanted = filter_of(status, None, f"WorkflowType IN ({types})", conditions=Conditions(attributes=facts))
     try:
         found = await listed(asked.client, wanted, limit)
     except NotRegisteredError as error:

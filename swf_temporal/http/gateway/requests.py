@@ -57,6 +57,11 @@ class TenantLimits:
         if events > 1:
             await self._count(tenant, events - 1, events)
 
+    async def wait_for_turn(self, tenant: Tenant) -> None:
+        """Count one of many changes that *tenant* makes by one request, once the rate has room for it."""
+        for limit in self._of(tenant):
+            await limit.count(1)
+
     async def _count(self, tenant: Tenant, amount: int, again: int) -> None:
         await _count(self._of(tenant), amount, again)
 

@@ -16,7 +16,7 @@ from swf_temporal.http.console.pages import segment, shown_json, shown_payload
 from swf_temporal.http.console.steps import MAX_ROWS, Entry, folded
 from swf_temporal.http.console.visits import Visit
 from swf_temporal.http.gateway.instances import TenantInstance, instance_of
-from swf_temporal.http.gateway.refusals import Refused, refusal_of
+from swf_temporal.http.gateway.refusals import Refused
 from swf_temporal.operations.audit import AuditTrail, audit_trail
 from swf_temporal.operations.client import Client
 from swf_temporal.operations.instance_history import (

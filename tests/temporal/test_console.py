@@ -327,7 +327,7 @@ async def test_a_key_sees_only_its_own(bench: Bench) -> None:
         cookie = logged_in.headers["set-cookie"]
         shown = await until(client, f"/console/instances/{own.id}", "Send Approved")
         lists = [await page(client, f"/console/{one}") for one in ("definitions", "instances", "tasks")]
-        lists.append(await page(client, f"/console/instances?definition={foreign.id}"))
+        unknown = await page(client, f"/console/instances?definition={foreign.id}")
         forbidden = await client.get(f"/console/definitions/{foreign.id}")
         hidden = [await client.get(f"/console/instances/{one}") for one in (other.id, "nobody")]
         done = [
@@ -352,6 +352,7 @@ async def test_a_key_sees_only_its_own(bench: Bench) -> None:
     assert KEY not in cookie
     assert (copied.status_code, copied.headers["location"]) == (303, "/console/login?next=%2Fconsole%2Finstances")
     assert not [one for one in lists if foreign.id in one or other.id in one]
+    assert "No instances found." in unknown
     assert forbidden.status_code == 403
     assert [one.status_code for one in hidden] == [404, 404]
     assert hidden[0].text.replace(other.id, "ID") == hidden[1].text.replace("nobody", "ID")
@@ -438,7 +439,7 @@ states:
             while "completed" not in (seen := await page(client, path)):
                 await asyncio.sleep(0.05)
         shown += [seen, await page(client, "/console/definitions"), await page(client, "/console/instances")]
-        shown.append(await page(client, f"/console/instances?id={quote(image)}&after=x", 422))
+        shown.append(await page(client, f"/console/instances?q={quote(image)}&after=x", 422))
         shown.append(await page(client, f"/console/instances?status={quote(image)}", 422))
         assert "<img" not in await page(client, f"/console/{quote(image)}", 404)
         shown.append(await page(client, f"{path}/pictures"))
@@ -465,7 +466,7 @@ async def test_lists_have_pages(bench: Bench) -> None:
     approval = named(APPROVAL)
     async with working(bench, approval, console=True) as (client, worker):
         handles = [await worker.start({"item": "x", "quantity": 1}) for _ in range(55)]
-        path = f"/console/instances?definition={approval.id}&id={approval.id}"
+        path = f"/console/instances?definition={approval.id}&q={approval.id}"
         await until(client, path, "</span> 55</a>")
         first = await page(client, path)
         older = re.search(r'rel="next" href="([^"]+)"', first)
@@ -474,7 +475,7 @@ async def test_lists_have_pages(bench: Bench) -> None:
         for token in ("x", "eA==", older[1].partition("after=")[2][:-8]):
             assert "he link to this page is not one of this list" in await page(client, f"{path}&after={token}", 422)
         bad = await page(client, f"{path}&attribute=NoSuch&value=1", 422)
-        unknown = [await page(client, f"{path}&{one}", 422) for one in ("status=over", "since=1h", "attribute=a'b")]
+        unknown = [await page(client, f"{path}&{one}", 422) for one in ("status=over", "started=noon", "attribute=a'b")]
         await asyncio.gather(*(one.terminate() for one in handles))
     of_page = [{one.id for one in handles if f">{one.id}<" in shown} for shown in (first, second)]
     assert [len(one) for one in of_page] == [50, 5]

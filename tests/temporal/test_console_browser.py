@@ -96,7 +96,7 @@ states: [{name: '<img src=x onerror="document.title=1">', type: inject, data: {}
 
         def visit() -> None:
             person = Person(browser)
-            browser.get(f"{base}/console")
+            browser.get(f"{base}/console/definitions")
             person.see("<img src=x")
             assert browser.find_elements(By.XPATH, "//main//img") == []
             browser.find_element(By.LINK_TEXT, approval.id).click()

@@ -31,7 +31,7 @@ _MODES = {
     "phone": ("light", 390, 844, None),
 }
 """The color scheme, the size of the window, and the rules that depend on the mode, if not all do."""
-_FILES = {"/console/definitions/{id}/source", "/console/instances/{id}/stream"}
+_FILES = {"/console/definitions/{id}/source", "/console/instances/{id}/stream", "/console/lists/stream"}
 """What is no page."""
 _MOST = 2
 """The number of pages of each kind that are looked at."""
@@ -150,7 +150,8 @@ async def test_everybody_can_use_every_page(bench: Bench, browser: webdriver.Chr
             inspector.look("a task, refused")
             inspector.crawl(
                 *("/console/definitions", failed, f"{failed}/retry", f"{failed}/pictures", task, "/console/nothing"),
-                "/console/instances?status=nothing",
+                *("/console/overview", "/console/instances?status=nothing"),
+                *("/console/changes/retry?all=1", "/console/changes/terminate?all=1"),
             )
             browser.get(f"{base}/docs")
             inspector.wait_for("#key:not([hidden])")

@@ -141,7 +141,7 @@ async def test_everybody_can_use_every_page(bench: Bench, browser: webdriver.Chr
             browser.find_element(By.NAME, "key").send_keys("wrong\n")
             inspector.look("login, refused")
             browser.find_element(By.NAME, "key").send_keys(KEY + "\n")
-            _see(browser, "Definitions")
+            _see(browser, "By definition")
             browser.get(base + task)
             for field, text in (("/limit", "1e99999"), ("/notes/0", "x")):
                 browser.find_element(By.NAME, field).send_keys(text)

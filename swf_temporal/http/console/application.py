@@ -16,7 +16,7 @@ from swf_temporal.base.request_bodies import BodyTooLargeError, SlowBodyError, b
 from swf_temporal.base.strict_json import write_json
 from swf_temporal.http.console import actions, bulk, definitions, instances, lists, overview, rerunning, steps, tasks
 from swf_temporal.http.console.drawing import Drawing, Drawn
-from swf_temporal.http.console.pages import HEADERS, address, html_of, macros, page, segment, static
+from swf_temporal.http.console.pages import HEADERS, address, html_of, macros, page, static
 from swf_temporal.http.console.visits import MAX_KEY_BYTES, EndedSessions, Session, Show, Visit, redirect
 from swf_temporal.http.console.watching import WatchedInstance, WatchedList, Watching
 from swf_temporal.http.gateway.authentication import refuse_operation

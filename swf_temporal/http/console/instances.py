@@ -1,6 +1,6 @@
 """Pages of an instance: its status, its trace and the events it waits for, and those of its runs."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from typing import Any, Final
 
 from markupsafe import Markup

@@ -12,7 +12,6 @@ from swf_temporal.base.strict_json import show_json
 from swf_temporal.cli.output import OutputFormat, in_columns, print_data
 from swf_temporal.cli.progress import hints, line_of
 from swf_temporal.cli.recent_instances import remember
-from swf_temporal.operations.audit import audit_trail
 from swf_temporal.operations.client import Client, RetriedRequests
 from swf_temporal.operations.instances import execution_of, facts_of
 from swf_temporal.operations.listing import is_open, listed
@@ -35,6 +34,8 @@ class InstanceDisplay:
     async def at_one(self, client: Client, workflow_id: str, *, with_trace: bool) -> int:
         """Show the state of an instance."""
         facts = await facts_of(client, workflow_id, with_trace=with_trace)
+        from swf_temporal.operations.audit import audit_trail
+
         trail = await audit_trail(client, await execution_of(client, workflow_id))
         if changes := [one.facts() for one in trail.entries if with_trace or one.what not in _USUAL]:
             facts["changes"] = changes

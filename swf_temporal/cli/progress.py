@@ -134,7 +134,11 @@ _WITH_MESSAGE = ("action-failed", "action-retried")
 def _where(entry: dict[str, Any]) -> str:
     """Return on which branch or in which iteration something happened, unless its state says that."""
     lane, state = entry["lane"], entry["state"]
-    return f" ({lane.lstrip('/')})" if lane and lane != state else ""
+    if not lane or lane == state:
+        return ""
+    if lane.startswith("/"):  # a pointer, which the name of its task ends: its iterations are of interest
+        lane = "/".join(part for part in lane.split("/") if part.endswith("]"))
+    return f" ({lane})" if lane else ""
 
 
 def hints(workflow_id: str, status: dict[str, Any], how_to_connect: str) -> Iterator[str]:

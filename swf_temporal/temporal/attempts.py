@@ -20,7 +20,7 @@ from swf_temporal.base.records import MalformedRecord, Record
 MAX_ATTEMPTS: Final = 20
 """The number of failed attempts that are reported: the latest."""
 _MAX_TEXT: Final = 300
-"""The length limit of a message in such a report, in characters."""
+"""The length limit of a name and of a message in such a report, in characters."""
 
 
 @dataclass(slots=True)
@@ -60,6 +60,10 @@ def now() -> datetime:
     return datetime.now(UTC)  # noqa: TID251 - an activity's
 
 
+def _cut(text: str) -> str:
+    return text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]}…"
+
+
 def _identity() -> str:
     """Return the identity of this worker; empty if the activity runs without one, as in a test."""
     try:
@@ -83,9 +87,10 @@ class Attempts:
 
     def note(self, number: int, began: datetime, fault: WorkflowFault, delay: float | None) -> JSON:
         """Report to the next attempt that one has failed with *fault*; return what its failure reports."""
-        message = fault.message if len(fault.message) <= _MAX_TEXT else f"{fault.message[:_MAX_TEXT]}…"
         since, until = (one.isoformat(timespec="milliseconds") for one in (began, now()))
-        self._failed.append(FailedAttempt(number, since, until, fault.name, message, delay, _identity()))
+        self._failed.append(
+            FailedAttempt(number, since, until, _cut(fault.name), _cut(fault.message), delay, _identity())
+        )
         del self._failed[:-MAX_ATTEMPTS]
         told: JSON = [one.to_json() for one in self._failed]
         if delay is not None and not self._is_local:

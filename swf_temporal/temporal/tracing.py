@@ -23,7 +23,6 @@ from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.errors import MissingExtra, UsageError
 from swf_temporal.functions.http.tracing import SentRequest, TracedRequest, trace_requests
 from swf_temporal.functions.log_scrubbing import scrubbed
-from swf_temporal.temporal.spans import number_attempts, record_spans
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
@@ -114,6 +113,7 @@ def _provide() -> None:
         trace.set_tracer_provider(provider)
     trace_requests(_request)
     from swf_temporal.temporal.instance_tracing import number_attempt, tracing_with  # noqa: PLC0415 - needs the extra
+    from swf_temporal.temporal.spans import number_attempts, record_spans  # noqa: PLC0415 - clients without traces do not
 
     record_spans(tracing_with(_tracer(), _NAME))
     number_attempts(number_attempt)

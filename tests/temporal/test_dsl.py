@@ -235,7 +235,7 @@ async def test_a_task_in_a_loop_is_no_place_to_run_again_from(bench: Bench) -> N
         with pytest.raises(UsageError) as refused:
             await plan_rerun(Client(bench.client), handle.id, "first")
     assert "is in a branch or an iteration" in refused.value.message
-    assert refused.value.hint == "name the state that has it: /do/0/loop"
+    assert refused.value.hint == "name the task that has it: /do/0/loop"
 
 
 async def test_tenants_and_versions_side_by_side(bench: Bench) -> None:

@@ -93,8 +93,8 @@ async def test_its_start_is_that_of_its_first_run(bench: Bench, monkeypatch: pyt
     assert drawn.course.began is not None
     assert abs((drawn.course.began - began).total_seconds()) < 1
     assert asked.json()["started"] == started == began.isoformat(timespec="milliseconds")
-    assert f"started {began:%Y-%m-%d %H:%M:%S}" in shown
-    assert re.findall(r"\?run=([-\w]+)", shown) == [one.described.run_id for one in runs]
+    assert f"{began:%Y-%m-%d %H:%M:%S} UTC" in shown
+    assert re.findall(r"many-runs\?run=([-\w]+)", shown) == [one.described.run_id for one in runs]
     assert [one.status_code for one in pages] == [200] * 5
     assert [_entered(one) for one in pages] == [["Call"], ["Call"], [], ["Call"], ["Begin", "Wait"]]
     assert all("<svg" in one.text for one in pages)
@@ -106,7 +106,7 @@ async def _run(web: httpx.AsyncClient, run: str | None) -> httpx.Response:
 
 
 def _entered(shown: httpx.Response) -> Sequence[str]:
-    return re.findall(r"state entered</span> <span>(\w+)", shown.text)[::-1]
+    return re.findall(r"state entered</a> <span>(\w+)", shown.text)[::-1]
 
 
 @pytest.mark.parametrize("has_pending", [False, True])

@@ -30,7 +30,10 @@ _SIMULATE: Final[Callable[..., Simulation]] = simulate
 
 def told(run: Simulation) -> str:
     """Return a description of *run*: a line for each event in it, and its outcome."""
-    entries = ({"kind": str(one.kind), "name": one.name, "detail": one.detail} for one in run.trace)
+    entries = (
+        {"kind": str(one.kind), "name": one.name, "lane": one.lane, "state": one.state, "detail": one.detail}
+        for one in run.trace
+    )
     lines = [line for entry in entries if (line := line_of(entry, StringIO())) is not None]
     if run.error is None:
         end = f"{run.status}: {show_json(run.output)}" if run.status == "completed" else run.status

@@ -332,7 +332,9 @@ MAX_TASKS: Final = _parameter("limit", type="integer", minimum=1, maximum=200, d
 ROLE: Final = _parameter("role", "Only tasks that this role may answer.", minLength=1)
 ASSIGNEE: Final = _parameter("assignee", "Only tasks of this person.", minLength=1)
 _WAITING: Final = "Only tasks that have waited at least as long, in seconds or as a duration of ISO 8601."
-WAITING: Final = _parameter("waiting", _WAITING, minLength=1, example="PT1H")
+_LENGTH: Final = r"^([1-9][0-9]{0,7}|P([1-9][0-9]{0,3}D|T[1-9][0-9]{0,5}[HMS]))$"
+"""The pattern of the lengths of time that every client can write; others are accepted, too."""
+WAITING: Final = _parameter("waiting", _WAITING, pattern=_LENGTH, example="PT1H")
 TASK_FILTERS: Final = (DEFINITION, ROLE, ASSIGNEE, WAITING, MAX_TASKS)
 _EVENT: Final = "The name of the event in the definition, if the instance waits for several."
 EVENT: Final = _parameter("event", _EVENT, minLength=1)

@@ -194,10 +194,8 @@ def prepare(
     events = EventSettings.read(file=config)
     own = {"task_queue": settings.task_queue, "max_hops": events.max_hops, "console": True}
     at_gateway = GatewaySettings.read({}, arguments={**own, **(gateway or {})})
-    # A developer does not need these: it stops at once, and opens no ports that no option asks for. Lists show what
-    # instances wait for by search attributes, which its server lets it register.
+    # A developer does not need these: it stops at once, and opens no ports that no option asks for.
     settings = settings.replace(
-        search_attributes=options.get("search_attributes") is not False,
         grace_period=timedelta(),
         known_definitions_only=False,
         health_port=None,

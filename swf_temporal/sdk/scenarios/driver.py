@@ -87,7 +87,7 @@ class ScenarioDriver:
         for task in self._asking:
             task.cancel()
         await asyncio.gather(*self._asking, return_exceptions=True)
-        for member in self.family.members.values():
+        for member in list(self.family.members.values()):  # some may begin meanwhile
             if not member.ended:
                 with suppress(RPCError):  # it has just ended, or never began
                     handle = self._client.get_workflow_handle(member.workflow_id)

@@ -242,7 +242,12 @@ def differences(before: ObservedRun, after: ObservedRun) -> list[str]:
 def _told(value: Any) -> Any:
     if isinstance(value, list | tuple) and value and isinstance(value[0], dict):
         # Keys and ports of a run are its own.
-        return [{**one, "headers": {k: v for k, v in one["headers"].items() if k not in _OF_RUN}} for one in value]
+        return [
+            {**one, "headers": {k: v for k, v in one["headers"].items() if k not in _OF_RUN}}
+            if "headers" in one
+            else one
+            for one in value
+        ]
     if isinstance(value, list | tuple):
         # A call without arguments has none in 0.8, and an empty object in 1.0.
         return [[one[0], {} if one[1] is None else one[1]] if isinstance(one, tuple) else one for one in value]

@@ -51,8 +51,12 @@ def collector(swf: Swf, tmp_path: Path) -> Iterator[Written]:
 
 
 def tree_with(collector: Written, name: str) -> Tree:
-    """Return the one trace with a span of that name, and print it."""
-    [tree] = [tree for tree in trees_of(collector.spans).values() if any(one.name == name for one in tree.spans)]
+    """Return the one trace with a span of that name, once the collector has written it whole, and print it."""
+
+    def found() -> list[Tree]:
+        return [tree for tree in trees_of(collector.spans).values() if any(one.name == name for one in tree.spans)]
+
+    [tree] = until(found, lambda trees: trees and all(len(tree.roots) == 1 for tree in trees))
     sys.stdout.write(f"{tree.drawn()}\n")  # pytest shows it if the test fails, and always with -s
     return tree
 

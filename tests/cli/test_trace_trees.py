@@ -6,6 +6,7 @@
 import asyncio
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -50,10 +51,18 @@ def collector(swf: Swf, tmp_path: Path) -> Iterator[Written]:
         yield collector
 
 
+_WRITTEN = 0.5
+"""Seconds within which the collector writes what it has received."""
+
+
 def tree_with(collector: Written, name: str) -> Tree:
     """Return the one trace with a span of that name, once the collector has written it whole, and print it."""
 
     def found() -> list[Tree]:
+        before = len(collector.spans)
+        time.sleep(_WRITTEN)
+        if len(collector.spans) > before:
+            return []
         return [tree for tree in trees_of(collector.spans).values() if any(one.name == name for one in tree.spans)]
 
     [tree] = until(found, lambda trees: trees and all(len(tree.roots) == 1 for tree in trees))

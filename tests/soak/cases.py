@@ -262,7 +262,7 @@ DSL = (
     ),
 )  # fmt: skip
 
-# The case of DSL 1.0 there is not made for services that fail: its own are below.
+# The case of DSL 1.0 there is not made for services that fail: those of `DSL` are.
 RESILIENT = (*(_resilient(case) for case in CASES if case.tasks is None), _resilient(DECIDED))
 
 CALLS = {

@@ -37,6 +37,7 @@ _OF_PROGRAMS: Final = (404, 429)
 _SCRIPT: Final = "text/javascript"
 _STATIC: Final = {
     "console.css": "text/css",
+    "watching.js": _SCRIPT,
     "console.js": _SCRIPT,
     "times.js": _SCRIPT,
     "list.js": _SCRIPT,

@@ -242,10 +242,8 @@
   if (!live.dataset.stream) return;
   const refused = document.getElementById("live-refused");
 
-  function watch() {
-    const source = new EventSource(live.dataset.stream);
+  watch(live.dataset.stream, refused, (source) => {
     source.addEventListener("live", (event) => {
-      refused.replaceChildren();
       for (const [id, html] of Object.entries(JSON.parse(event.data))) {
         const part = document.getElementById(id);
         if (part && !isInUse(part)) replace(part, html);
@@ -253,25 +251,5 @@
       draw();
     });
     source.addEventListener("end", () => source.close());
-    source.addEventListener("error", () => {
-      if (source.readyState === EventSource.CLOSED) ask();
-    });
-  }
-
-  // An event source does not tell why it was refused.
-  async function ask() {
-    const leaving = new AbortController();
-    const answer = await fetch(live.dataset.stream, { signal: leaving.signal });
-    if (answer.ok) {
-      leaving.abort();
-      watch();
-      return;
-    }
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    const why = page.querySelector(".notice");
-    if (why) refused.replaceChildren(document.adoptNode(why));
-    if (answer.headers.has("Retry-After")) setTimeout(watch, 1000 * Number(answer.headers.get("Retry-After")));
-  }
-
-  watch();
+  });
 })();

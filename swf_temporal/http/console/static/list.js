@@ -47,32 +47,8 @@
     show();
   }
 
-  function watch() {
-    const source = new EventSource(list.dataset.stream);
-    source.addEventListener("live", (event) => {
-      refused.replaceChildren();
-      replace(JSON.parse(event.data).list);
-    });
-    source.addEventListener("error", () => {
-      if (source.readyState === EventSource.CLOSED) ask();
-    });
-  }
-
-  // An event source does not tell why it was refused.
-  async function ask() {
-    const leaving = new AbortController();
-    const answer = await fetch(list.dataset.stream, { signal: leaving.signal });
-    if (answer.ok) {
-      leaving.abort();
-      watch();
-      return;
-    }
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    const why = page.querySelector(".notice");
-    if (why) refused.replaceChildren(document.adoptNode(why));
-    if (answer.headers.has("Retry-After")) setTimeout(watch, 1000 * Number(answer.headers.get("Retry-After")));
-  }
-
   note();
-  watch();
+  watch(list.dataset.stream, refused, (source) => {
+    source.addEventListener("live", (event) => replace(JSON.parse(event.data).list));
+  });
 })();

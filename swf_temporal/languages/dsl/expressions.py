@@ -62,8 +62,8 @@ class RuntimeExpressions(Expressions):
         return super()._source(text, within) if self.is_jq else JsExpression(text, self.declared)
 
 
-class _Perhaps:
-    """A text in loose mode: its value if it can be evaluated, or else the text itself."""
+class _Modified:
+    """A compiled expression whose outcome is modified."""
 
     __slots__ = ("_compiled", "_text", "mentions")
 
@@ -76,7 +76,17 @@ class _Perhaps:
 
     @property
     def kinds(self) -> frozenset[str]:
-        return self._compiled.kinds | {"string"}
+        return self._compiled.kinds
+
+
+class _Perhaps(_Modified):
+    """A text in loose mode: its value if it can be evaluated, or else the text itself."""
+
+    __slots__ = ()
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        return super().kinds | {"string"}
 
     def __call__(self, data: JSON, variables: Variables) -> EvaluationOutcome:
         """Return the value of the text as an expression, or the text."""
@@ -121,7 +131,7 @@ _FUNCTIONS: Final = {
     "timestamp": "(now | floor)",
     "timestamp_iso8601": "(now | floor | todate)",
 }
-"""What zigflow's own functions are in jq: the time is that of the workflow."""
+"""The jq of zigflow's own functions, which take their time from the workflow."""
 
 
 class StrictExpressions(RuntimeExpressions):
@@ -174,21 +184,10 @@ def _in_jq(text: str) -> str:
     return text
 
 
-class _First:
+class _First(_Modified):
     """The first output of an expression, which has to have one."""
 
-    __slots__ = ("_compiled", "_text", "mentions")
-
-    constant = False
-
-    def __init__(self, text: str, compiled: Compiled) -> None:
-        self._text = text
-        self._compiled = compiled
-        self.mentions = compiled.mentions
-
-    @property
-    def kinds(self) -> frozenset[str]:
-        return self._compiled.kinds
+    __slots__ = ()
 
     def __call__(self, data: JSON, variables: Variables) -> EvaluationOutcome:
         """Return the first output. Raises ExpressionFailed if there is none."""

@@ -15,7 +15,7 @@ from swf_temporal.languages.dsl.execution.ends import ListEnd, WorkflowEnded
 from swf_temporal.languages.dsl.execution.errors import as_fault, problem_of
 from swf_temporal.languages.dsl.execution.frames import CallBody, InstanceFrame, ListFrame, TaskFrame
 from swf_temporal.languages.dsl.execution.lane import Lane, moment
-from swf_temporal.languages.dsl.execution.program import DslProgram, ListPlan
+from swf_temporal.languages.dsl.execution.program import DslProgram, TaskList
 from swf_temporal.languages.dsl.execution.requests import uses_secrets
 from swf_temporal.languages.dsl.execution.tasks import work_of
 from swf_temporal.languages.dsl.model.parts import RetryPolicy, Timeout
@@ -189,7 +189,7 @@ class DslExecution(ExecutionBase[InstanceFrame]):
 
     async def run_list(
         self,
-        plan: ListPlan,
+        plan: TaskList,
         frame: ListFrame,
         within: Lane,
         step: str = "",
@@ -205,6 +205,9 @@ class DslExecution(ExecutionBase[InstanceFrame]):
                 return ListEnd(frame.data)
             task = plan.tasks[frame.at]
             if frame.task is None:
+                if self.passes_over(plan, frame.at):
+                    frame.at += 1
+                    return None
                 frame.task = TaskFrame(self.run.time())
             lane = within.child(task, step, variables)
             data, then = await self.run_task(frame.task, frame.data, lane)
@@ -213,10 +216,18 @@ class DslExecution(ExecutionBase[InstanceFrame]):
                 raise WorkflowEnded(data)
             if then == EXIT:
                 return ListEnd(data, is_exit=True)
-            frame.at = frame.at + 1 if then in (None, CONTINUE) else plan.at[then]
+            frame.at = frame.at + 1 if then is None or then == CONTINUE else self.target(plan, frame.at, then)
             return None
 
         return await walk(self.run, one)
+
+    def passes_over(self, plan: TaskList, at: int) -> bool:  # noqa: ARG002 - a dialect passes over tasks
+        """Return whether the task at the index *at* is not run when its turn comes."""
+        return False
+
+    def target(self, plan: TaskList, at: int, name: str) -> int:  # noqa: ARG002 - in a dialect it depends on the place
+        """Return the index of the task called *name*, to which the one at *at* leads."""
+        return plan.at[name]
 
     # Tasks
 

@@ -1,8 +1,8 @@
 """A definition prepared for running: its task lists, its expressions and its schemas, each made once."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 from swf_temporal.expressions.json_schema import DataSchemaValidator
 from swf_temporal.languages.dsl.expressions import RuntimeExpressions, texts_in
@@ -45,6 +45,17 @@ class TaskPlan:
     def kind(self) -> str:
         """The type of the task."""
         return self.task.kind
+
+
+class TaskList(Protocol):
+    """Tasks that are run one after the other."""
+
+    @property
+    def tasks(self) -> tuple[TaskPlan, ...]: ...
+
+    @property
+    def at(self) -> Mapping[str, int]:
+        """The index of each task by its name."""
 
 
 class ListPlan:

@@ -8,17 +8,18 @@ but where a task has a result. Branches and iterations begin with the state arou
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import ExpressionFailed, WorkflowFault, WrongData
 from swf_temporal.expressions.compiled import NOTHING, Compiled
-from swf_temporal.languages.dsl.execution.ends import ListEnd, WorkflowEnded
-from swf_temporal.languages.dsl.execution.execution import CONTINUE, END, EXIT, DslExecution
+from swf_temporal.languages.dsl.execution.ends import ListEnd
+from swf_temporal.languages.dsl.execution.execution import DslExecution
 from swf_temporal.languages.dsl.execution.frames import ListFrame, TaskFrame, ZigflowFrame
 from swf_temporal.languages.dsl.execution.lane import CallOptions, Lane
 from swf_temporal.languages.dsl.execution.messages import latest_state, message_in
-from swf_temporal.languages.dsl.execution.program import DslProgram, ListPlan, TaskPlan
+from swf_temporal.languages.dsl.execution.program import DslProgram, TaskList, TaskPlan
 from swf_temporal.languages.dsl.execution.zigflow_options import ActivityRules, options_of, rules_of
 from swf_temporal.languages.dsl.execution.zigflow_tasks import work_of
 from swf_temporal.languages.dsl.expressions import UUID, StrictExpressions, texts_in
@@ -27,7 +28,6 @@ from swf_temporal.languages.dsl.model.workflow import DoTask
 from swf_temporal.languages.dsl.model.zigflow import ZigflowWorkflow
 from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.progress import Value
-from swf_temporal.runtime.run import walk
 
 if TYPE_CHECKING:
     from swf_temporal.runtime.run import Run
@@ -52,6 +52,8 @@ class Tasks(NamedTuple):
     """Tasks that are run one after the other, though they are no list of the document."""
 
     tasks: tuple[TaskPlan, ...]
+    at: Mapping[str, int] = MappingProxyType({})
+    """None leads to another by its name."""
 
 
 class ZigflowProgram(DslProgram):
@@ -249,36 +251,25 @@ class ZigflowExecution(DslExecution):
 
     async def run_list(
         self,
-        plan: ListPlan | Tasks,
+        plan: TaskList,
         frame: ListFrame,
         within: Lane,
         step: str = "",
         variables: Mapping[str, JSON] | None = None,  # noqa: ARG002 - what loops and handlers define is in the state
     ) -> ListEnd:
-        """Run the tasks of *plan* from the current one of *frame*; a `do` after other tasks only if one leads to it.
+        """Run the tasks as DSL 1.0 does, but for those that are passed over, and without variables."""
+        return await super().run_list(plan, frame, within, step)
 
-        Raises WorkflowEnded if one of them ends the workflow.
-        """
+    def passes_over(self, plan: TaskList, at: int) -> bool:
+        """Return whether the task at *at* is a `do` after other tasks, which runs only if a switch leads to it."""
+        return is_apart(plan.tasks, at)
 
-        async def one() -> ListEnd | None:
-            if frame.at >= len(plan.tasks):
-                return ListEnd(frame.data)
-            task = plan.tasks[frame.at]
-            if frame.task is None:
-                if is_apart(plan.tasks, frame.at):
-                    frame.at += 1
-                    return None
-                frame.task = TaskFrame(self.run.time())
-            data, then = await self.run_task(frame.task, frame.data, within.child(task, step))
-            frame.data, frame.task = data, None
-            if then == END:
-                raise WorkflowEnded(data)
-            if then == EXIT:
-                return ListEnd(data, is_exit=True)
-            frame.at = frame.at + 1 if then in (None, CONTINUE) else _following(plan.tasks, frame.at, str(then))
-            return None
-
-        return await walk(self.run, one)
+    def target(self, plan: TaskList, at: int, name: str) -> int:
+        """Return the index of the next task called *name* that is not passed over."""
+        for index in range(at + 1, len(plan.tasks)):
+            if plan.tasks[index].name == name and not is_apart(plan.tasks, index):
+                return index
+        raise WrongData(f"next target specified but not found: {name}")
 
     async def run_task(self, frame: TaskFrame, raw: JSON, lane: Lane) -> tuple[JSON, str | None]:
         """Run a task in the state *raw*; return the state after it, and the flow directive to follow."""
@@ -342,11 +333,3 @@ class ZigflowExecution(DslExecution):
 def is_apart(tasks: tuple[TaskPlan, ...], index: int) -> bool:
     """Return whether the task at *index* is a `do` after other tasks, which runs only if a switch leads to it."""
     return isinstance(tasks[index].task, DoTask) and any(not isinstance(one.task, DoTask) for one in tasks[:index])
-
-
-def _following(tasks: tuple[TaskPlan, ...], at: int, name: str) -> int:
-    """Return the index of the next task called *name*."""
-    for index in range(at + 1, len(tasks)):
-        if tasks[index].name == name and not is_apart(tasks, index):
-            return index
-    raise WrongData(f"next target specified but not found: {name}")

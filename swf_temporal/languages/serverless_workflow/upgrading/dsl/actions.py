@@ -83,7 +83,7 @@ def _said(action: Action) -> str:
 
 
 Put: TypeAlias = Callable[[Merge, str], str]
-"""What puts a result into the data, which are at a path."""
+"""The expression that puts a result into the data at a path."""
 
 
 def _into(merge: Merge, base: str) -> str:

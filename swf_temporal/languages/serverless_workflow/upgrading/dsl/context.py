@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
+from swf_temporal.base.data import JSON
 from swf_temporal.base.durations import parse_duration
 from swf_temporal.languages.serverless_workflow.definition import ServerlessWorkflowDefinition
 from swf_temporal.languages.serverless_workflow.model.definitions import Event
@@ -99,3 +100,12 @@ def duration(text: str, translate: Translator) -> str | dict[str, float]:
 
 def _whole(seconds: float) -> float:
     return int(seconds) if seconds == int(seconds) else seconds
+
+
+def plain(value: JSON) -> Any:
+    """Return *value*, a part of a definition that is read, as plain JSON."""
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value

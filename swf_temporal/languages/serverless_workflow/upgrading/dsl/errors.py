@@ -27,7 +27,7 @@ BY_MESSAGE: Final = (
     "the error {code!r} is known by its message: 1.0 has types and statuses of errors, and no such codes"
 )
 _MESSAGE: Final = "message "
-"""What the codes of errors that are known by their messages begin with."""
+"""The prefix of codes that are found in the messages of errors."""
 GIVEN: Final = "a handler and the next task begin with the data with which the failed task began"
 
 

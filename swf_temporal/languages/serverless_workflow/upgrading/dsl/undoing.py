@@ -19,7 +19,7 @@ UNDO: Final = "toUndo"
 
 
 class Undoing:
-    """What is undone where a transition or an end of one definition asks for compensation."""
+    """The compensation of one definition, where a transition or an end asks for it."""
 
     def __init__(self, workflow: Workflow) -> None:
         self.states: Mapping[str, State] = {one.name: one for one in workflow.states}

@@ -7,11 +7,12 @@ import typer
 
 from swf_temporal.base.client_errors import NeverTakenError, NoAnswerError
 from swf_temporal.base.strict_json import show_json
+from swf_temporal.cli.instance_filters import Definition
 from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.lazy import HABITS, QuickCommand, QuickGroup
 from swf_temporal.cli.options import Address, Namespace, Output, ask, not_empty
 from swf_temporal.cli.output import OutputFormat, in_columns, print_data
-from swf_temporal.cli.shell_completion import definition_ids, instance_ids
+from swf_temporal.cli.shell_completion import instance_ids
 
 if TYPE_CHECKING:
     from swf_temporal.base.data import JSON
@@ -44,16 +45,7 @@ def tasks() -> None:
 
 def list_(
     *,
-    definition: Annotated[
-        str | None,
-        typer.Option(
-            "--definition",
-            metavar="ID",
-            callback=not_empty,
-            help="Only instances of the definition with this id.",
-            autocompletion=definition_ids,
-        ),
-    ] = None,
+    definition: Definition = None,
     role: Annotated[
         str | None,
         typer.Option("--role", metavar="NAME", callback=not_empty, help="Only tasks that this role may answer."),

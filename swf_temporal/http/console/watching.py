@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import suppress
@@ -50,8 +51,8 @@ class Snapshot:
 S = TypeVar("S")
 
 
-class Watched(Generic[S]):
-    """What is polled for all who view it."""
+class Watched(ABC, Generic[S]):
+    """A view that is polled once for everyone who has it open."""
 
     def __init__(self) -> None:
         self._looked: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -80,9 +81,9 @@ class Watched(Generic[S]):
         finally:
             is_over.cancel()
 
+    @abstractmethod
     async def _look(self) -> None:
         """Poll it, and tell each new state."""
-        raise NotImplementedError
 
     def _tell(self, snapshot: S) -> None:
         self._last, looked, self._looked = snapshot, self._looked, asyncio.get_running_loop().create_future()

@@ -84,7 +84,7 @@ def show_rows(rows: Sequence[dict[str, Any]]) -> None:
 
 
 _IF_KNOWN: Final = ("state", "waitsFor", "since", "errorName")
-"""What is shown of instances if their workers set search attributes."""
+"""Facts of instances that are known if their workers set search attributes."""
 
 
 def _cell(value: object) -> str:

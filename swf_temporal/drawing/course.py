@@ -124,7 +124,7 @@ class _Follower:
         self._outline = {part.path: part for part in outline.every_part}
         holders = {inner.path: part.path for part in outline.every_part for inner in part.parts}
         self._own = {path: path.removeprefix(holders.get(path, "")) for path in self._outline}
-        """What the path of each part adds to that of the part which it is in."""
+        """The end of the path of each part, after that of the part which it is in."""
         self._parts: dict[str, PartCourse] = {}
         self._taken: Counter[tuple[str, int]] = Counter()
         self._left: dict[str, tuple[OutlinePart, bool]] = {}

@@ -133,7 +133,7 @@ class Picture:
 
 
 class EntryId(NamedTuple):
-    """What identifies an entry of the traces of an instance."""
+    """The identity of an entry of the traces of an instance."""
 
     run: str
     number: int

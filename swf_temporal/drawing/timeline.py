@@ -124,7 +124,7 @@ def timeline_of(
 
 
 class Spans(NamedTuple):
-    """What took time in a run."""
+    """Something that took time in a run."""
 
     outermost: Sequence[Span]
     """The spans that no other contains, in the order in which they began."""

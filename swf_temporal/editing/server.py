@@ -463,7 +463,7 @@ def _range(text: TextDocument, span: Span) -> types.Range:
 
 
 class _Input:
-    """What the editor sends. Once it has gone, the rest of a message is missing, and none is left."""
+    """The input from the editor. Once it has gone, the rest of a message is missing, and none is left."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
@@ -477,7 +477,7 @@ class _Input:
 
 
 class _Output:
-    """What the editor reads. Once it has gone, there is nobody left to serve, and the process ends."""
+    """The output to the editor. Once it has gone, there is no one left to serve, and the process ends."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream

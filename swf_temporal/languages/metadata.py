@@ -1,4 +1,4 @@
-"""What the metadata of a definition say of its instances: how many may run at once, and their search attributes.
+"""Metadata of a definition about its instances: how many may run at once, and their search attributes.
 
 `concurrency` is a number, or an object with a `limit` and a `key`. `searchAttributes` is an object that maps each name
 to a value, or to an object with a `type` and a `value`. A key and a value are expressions over the input, or literals.

@@ -58,7 +58,7 @@ class AuditEntry:
 
 @dataclass(frozen=True, slots=True)
 class AuditTrail:
-    """What was done to one run of an instance, in order: the latest entries."""
+    """The audit trail of one run of an instance: the latest entries, in order."""
 
     run_id: str
     length: int
@@ -172,4 +172,4 @@ _PLAIN: Final[dict[str, tuple[str, Callable[[Any], str]]]] = {
     "workflow_execution_paused_event_attributes": ("paused", _reason),
     "workflow_execution_unpaused_event_attributes": ("resumed", _reason),
 }
-"""What events say that a person can cause, by the names of their attributes, and where they have the reason."""
+"""Events that a person can cause, by the names of their attributes, and where they have the reason."""

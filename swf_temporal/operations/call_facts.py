@@ -1,4 +1,4 @@
-"""What a history has of the calls and sub-workflows of a run: who made them, their attempts, and how each ended.
+"""Calls and sub-workflows of a run, as its history has them: who made them, their attempts, and how each ended.
 
 Of the failed attempts Temporal keeps the last one's failure, which also has what the workers told of those before. As
 long as a call is in progress, only the server's description of the instance has that.

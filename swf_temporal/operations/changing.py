@@ -55,7 +55,7 @@ class Outcome:
 
     changed: int = 0
     ended_ids: set[str] = field(default_factory=set)
-    """Those that had ended meanwhile, such as sub-workflows of others."""
+    """Instances that had ended meanwhile, such as sub-workflows of others."""
     failures: dict[str, UsageError] = field(default_factory=dict)
     """Why instances were not changed, by their ids."""
 

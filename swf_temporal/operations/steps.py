@@ -78,7 +78,7 @@ class Step:
     data: JSON = None
     """The data of the state at the moment of the failure."""
     calls: Sequence[CallFacts] = ()
-    """What the history has of it: several if attempts are calls of their own."""
+    """The call in the history; several if each attempt is a separate call."""
     entries: list[TraceEntry] = field(default_factory=list)
     steps: list[Brief] = field(default_factory=list)
     """The steps within it."""
@@ -106,7 +106,7 @@ class StepsOfRun:
     replayed: ReplayedRun
     spans: Spans
     calls: Mapping[str, list[CallFacts]]
-    """What the history has of its calls, by their ids there."""
+    """The calls in the history, by their ids there."""
 
     @classmethod
     async def of(

@@ -136,7 +136,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class TaskFilter:
-    """What a list of tasks is limited to."""
+    """The filters of a list of tasks."""
 
     definitions: Sequence[str] | None = None
     """The ids of definitions; None for all."""

@@ -96,7 +96,7 @@ class TraceEntry:
     """JSON; `runtime/trace.py` has its type for each kind."""
     is_in_branch: bool = field(default=False, compare=False)
     data: JSON = field(default=None, compare=False, repr=False)
-    """What a state was entered with, or has yielded. Observers see it; hosts do not keep it."""
+    """The data that a state was entered with, or has yielded. Observers see it; hosts do not keep it."""
 
     @property
     def enters_state(self) -> bool:

@@ -34,7 +34,7 @@ class ContainerRunner(Section):
     kubernetes: KubernetesRunner | None = None
     """The Kubernetes cluster in which they run instead."""
     images: tuple[str, ...] | None = None
-    """What the names of images must begin with, one of these; without, any image may be run."""
+    """The prefixes that names of images must have one of; without any, every image may be run."""
     volumes: tuple[str, ...] = ()
     """The folders of the host, or named volumes, that containers may mount, with everything below them."""
     options: tuple[str, ...] = ()

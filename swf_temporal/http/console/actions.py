@@ -28,14 +28,14 @@ _TERMINATE: Final = ParentClosePolicy.PARENT_CLOSE_POLICY_TERMINATE
 @dataclass(frozen=True, slots=True)
 class Action:
     name: str
-    """As a button says it."""
+    """The label of its button."""
     does: Callable[[Visit, TenantInstance, str | None], Awaitable[None]]
     to_call: str
-    """What happens to calls in progress."""
+    """Its effect on calls in progress."""
     to_child: str
-    """What happens to a sub-workflow that is waited for."""
+    """Its effect on a sub-workflow that is waited for."""
     to_detached: str
-    """What happens to a sub-workflow that nobody waits for, and that ends with the instance."""
+    """Its effect on a sub-workflow that is not waited for, and that ends with the instance."""
     is_final: bool = False
 
 
@@ -67,7 +67,7 @@ ACTIONS: Final = {
         *("Terminate", _terminate, _DROPPED, "is asked to cancel", "is terminated, too"), is_final=True
     ),
 }
-"""What people can do to a running instance, by the last segments of addresses."""
+"""The actions on a running instance, by the last segments of their addresses."""
 
 
 async def show_action(visit: Visit) -> Response:

@@ -27,7 +27,7 @@ MAX_CHANGED: Final = 200
 _SECONDS: Final = 12.0
 """Seconds after which no further instance is begun with: a page has to be answered."""
 _RUN: Final = "run:"
-"""What begins the name of a form field with the run of an instance that the person has seen."""
+"""The prefix of a form field with the run of an instance that the person has seen."""
 
 Act = Callable[[Client, str, str, str | None], Awaitable[None]]
 """Changes an instance, by its id, if this is still its run, for a reason."""
@@ -50,9 +50,9 @@ def _changing(change: Change) -> Act:
 @dataclass(frozen=True, slots=True)
 class ManyAction:
     name: str
-    """As a button says it."""
+    """The label of its button."""
     made: str
-    """What became of an instance, as a report says it."""
+    """The word for its effect in a report."""
     effect: str
     act: Act
     finds: str
@@ -99,7 +99,7 @@ ACTIONS: Final = {
         OPEN,
     ),
 }
-"""What people can do to many instances, by the last segments of addresses."""
+"""The actions on many instances, by the last segments of their addresses."""
 
 
 class Chosen(NamedTuple):
@@ -165,7 +165,7 @@ async def _earlier(client: Client, rows: Mapping[str, Mapping[str, Any]]) -> set
 
 
 class Report(NamedTuple):
-    """What happened to an instance: what was done, or why nothing was."""
+    """The result for one instance: what was done, or why nothing was."""
 
     id: str
     is_done: bool

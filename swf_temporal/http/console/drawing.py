@@ -47,7 +47,7 @@ LENGTH: Final = Struct(">I")
 
 
 Question: TypeAlias = Callable[[InstanceHistory, DataConverter], Awaitable[T]]
-"""What is asked of a history, whose payloads a converter reads: a function of a module, perhaps with arguments."""
+"""A question to a history, whose payloads a converter reads: a function of a module, perhaps with arguments."""
 
 
 class Answer(NamedTuple):

@@ -45,7 +45,7 @@ _FORMATS: Final = {
     "ipv4": "an IPv4 address",
     "ipv6": "an IPv6 address",
 }
-"""What people are told of a format."""
+"""The description of a format for people."""
 _KEYBOARDS: Final = {"email": "email", "uri": "url"}
 """The keyboard of a phone, by the format of a text."""
 
@@ -58,7 +58,7 @@ class Field:
     kind: Kind
     about: str = ""
     rule: str = ""
-    """What the schema demands of the value, in words."""
+    """The demands of the schema on the value, in words."""
     is_required: bool = False
     type: str = "text"
     """The type of the `input` element. One for numbers would hide what is not a number, and leave it out."""
@@ -81,11 +81,11 @@ class Filled:
 
     data: JSON
     errors: Mapping[str, str]
-    """What cannot be sent, by the names of fields: no JSON, no number, or not of the format."""
+    """Values that cannot be sent, by the names of fields: not JSON, not a number, or not of the format."""
     unfit: Mapping[str, str] = field(default_factory=dict)
-    """What the schema refuses, by the names of fields."""
+    """Violations of the schema, by the names of fields."""
     unplaced: tuple[str, ...] = ()
-    """What the schema refuses and is in no field."""
+    """Violations of the schema that belong to no field."""
 
 
 def fields_of(

@@ -49,7 +49,7 @@ class ListFilter:
     """The filters that an address has. None of them reaches instances of other tenants."""
 
     given: Mapping[str, str]
-    """As a person has written them, by the names of the parameters."""
+    """The filters as a person has written them, by the names of the parameters."""
     definitions: tuple[str, ...]
     """The definitions whose instances are listed: the tenant's, or the chosen one if it is the tenant's."""
     conditions: Conditions

@@ -39,7 +39,7 @@ class Fold:
     """The iterations of a state in one row."""
 
     branch: str
-    """What their paths of execution begin with."""
+    """The beginning of their paths of execution."""
     path: str
     """The path of execution that iterates."""
     first: Entry
@@ -47,7 +47,7 @@ class Fold:
     entries: int = 0
     iterations: set[int] = field(default_factory=set)
     failed: set[int] = field(default_factory=set)
-    """Those in which an action failed for good."""
+    """Steps in which an action failed for good."""
     retried: int = 0
     completed: int = 0
     """The number of actions that are complete."""
@@ -113,7 +113,7 @@ class Wanted(NamedTuple):
     state: str = ""
     kind: str = ""
     branch: str = ""
-    """What the path of execution begins with."""
+    """The beginning of the path of execution."""
     text: str = ""
     """A text in the name, the path or the details, in any case."""
 

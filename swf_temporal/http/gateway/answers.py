@@ -150,7 +150,7 @@ class AuditEntry(TypedDict):
 
 
 class AuditTrail(TypedDict):
-    """What was done to the latest run of an instance: the latest 100 entries, in order."""
+    """The audit trail of an instance's latest run: its latest 100 entries, in order."""
 
     runId: Text
     entries: list[AuditEntry]

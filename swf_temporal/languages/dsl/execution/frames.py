@@ -172,7 +172,7 @@ class MessagesBody(EventsFrame):
 
     KIND: ClassVar[str] = "messages"
     data: dict[str, JSON] = field(default_factory=dict)
-    """What they carried, by the keys of `$data`."""
+    """The payloads, by the keys of `$data`."""
     done: list[str] = field(default_factory=list)
     """The names of those that were accepted."""
 

@@ -1,4 +1,4 @@
-"""What the metadata of a zigflow document say: how activities are run."""
+"""The activity options in the metadata of a zigflow document."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -54,11 +54,11 @@ _FINAL: Final = ("CallHTTP non-retryable error", "CallHTTP returned non-retryabl
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What came of the work of a task."""
+    """The result of the work of a task."""
 
     result: JSON = None
     writes: dict[str, JSON] = field(default_factory=dict)
-    """What it adds to `$data`."""
+    """Additions to `$data`."""
     state: JSON = None
     """The state that it leaves, if that is another one apart from this."""
     then: str | None = None

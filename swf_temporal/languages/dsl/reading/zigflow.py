@@ -51,7 +51,7 @@ _NOT_THERE: Final[Mapping[str, str]] = {
     "listen.to.until": "acceptIf says which message is the last",
     "run.return": "the result is what the process writes on stdout",
 }
-"""What a task of zigflow cannot have, by its path, and what to write instead."""
+"""The properties that a zigflow task cannot have, by their paths, with the replacement for each."""
 _OF_INPUT: Final = ("input.from", "input.schema.resource")
 _OF_SCHEDULES: Final[Mapping[str, str]] = {
     "scheduleId": "`swf schedule` knows a schedule by the workflow type",
@@ -122,7 +122,7 @@ class _Reading:
         self.problems.append(self._source.problem("zigflow-unlike", message, position, hint))
 
     def _no_effect(self, message: str, position: Position, hint: str | None) -> None:
-        """Report what zigflow reads and does not heed, or what has no effect here."""
+        """Report properties that zigflow reads and ignores, or that have no effect here."""
         self.problems.append(self._source.problem("zigflow-no-effect", message, position, hint, Severity.WARNING))
 
     def _add(self, code: str, message: str, position: Position, hint: str | None = None) -> None:
@@ -272,7 +272,7 @@ class _Reading:
                 self._unlike(text, message.where.value("id"), "choose another id")
         if len(kinds) > 1:
             text = f"{one.owner} listens to a query beside others, so that zigflow waits for none of them"
-            self._unlike(text, one.task.where.key("listen"), "listen to the query in a task of its own, before")
+            self._unlike(text, one.task.where.key("listen"), "listen to the query in a separate task, before")
         metadata = object_at(one.task, "metadata")
         if metadata is not None and TIMEOUT in metadata:
             try:

@@ -63,7 +63,7 @@ def _check_flow(tasks: Sequence[NamedTask], report: Report) -> None:
             later = [one.name for at, one in enumerate(tasks) if at > index and not apart[at]]
             if task.then not in later:
                 message = f"task {named.name!r} leads to {task.then!r}, which is not a later task of its list"
-                hint = did_you_mean(task.then, [*later, *DIRECTIVES]) or "zigflow goes on to later tasks alone"
+                hint = did_you_mean(task.then, [*later, *DIRECTIVES]) or "zigflow only leads to later tasks"
                 report.error(_TARGET, message, task.where.value("then"), hint)
         if isinstance(task, SwitchTask):
             _check_cases(named.name, task, tasks, report)

@@ -56,7 +56,9 @@ async def test_a_state_that_goes_on_in_another_execution_has_a_span_in_each(benc
     assert len(goes_on) >= 1
     assert last == (instance, "", "completed", None)
     *before, after = [one for one in recorded.told if one[0] == "State:each"]
-    assert before == [("State:each", instance, "continued", None)] * len(goes_on)
+    assert before == [("State:each", instance, "continued", None)] * len(before)
+    # The last one goes on between both states if the limit is reached there, which depends on how tasks are cut.
+    assert len(before) in (len(goes_on), len(goes_on) - 1)
     assert after == ("State:each", instance, "completed", None)
     assert recorded.told[-2:] == [("State:last", instance, "completed", None), last]
 

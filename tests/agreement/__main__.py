@@ -30,7 +30,7 @@ async def main() -> int:
     asked = _arguments()
     be_quiet()
     found: list[Compared] = []
-    count = invalid = 0
+    count = invalid = ties = 0
     begun = time.monotonic()
     async with scenario_host() as host:
         for begin in range(asked.seed, asked.seed + asked.count, _BATCH):
@@ -41,6 +41,7 @@ async def main() -> int:
             compared = await compare(host, [generated(seed) for seed in seeds])
             count += len(compared)
             invalid += sum(one.simulated is None for one in compared)
+            ties += sum(one.is_tie for one in compared)
             for one in compared:
                 if one.differences:
                     found.append(one)
@@ -49,7 +50,8 @@ async def main() -> int:
             typer.echo(f"{count} definitions, {len(found)} disagreements, {took:.0f} s", err=True)
         for one in found[: asked.shrink]:
             typer.echo(f"smallest: {await _written(host, one, asked.out)}")
-    typer.echo(f"{count - invalid} definitions ran on both hosts ({invalid} cannot run): {len(found)} disagreements")
+    told = f"{len(found)} disagreements, {ties} ended in the instant in which a sub-workflow did"
+    typer.echo(f"{count - invalid} definitions ran on both hosts ({invalid} cannot run): {told}")
     return int(bool(found))
 
 

@@ -29,6 +29,8 @@ class Compared:
     simulated: ObservedRun | None
     """None if its definition cannot run."""
     differences: Sequence[str] = ()
+    is_tie: bool = False
+    """Whether a sub-workflow ended in the instant in which another branch ended the run, so that either may be first."""
 
 
 def read(documents: Iterable[Document]) -> list[Scenario]:
@@ -53,7 +55,10 @@ async def compare(host: ScenarioHost, documents: Sequence[Document]) -> list[Com
                 there = await host.observe(scenario)
             except Exception as error:  # noqa: BLE001 - told with the definition, and the others go on
                 return Compared(document, here, [f"on Temporal it broke off: {error!r}"])
-            return Compared(document, here, differences(here, there, has_delays=not _repeats_below(document)))
+            apart = differences(here, there, has_delays=not _repeats_below(document))
+            if apart and is_tie(here, there):
+                return Compared(document, here, is_tie=True)
+            return Compared(document, here, apart)
 
     return await asyncio.gather(*map(one, documents, scenarios))
 
@@ -91,6 +96,30 @@ def _was_cut_off(one: Sequence[Any], other: Sequence[Any], end: Sequence[Any]) -
     return longer[: len(shorter)] == shorter and all(
         told[0] == TraceKind.STATE_LEFT and [time] == [at for at, _ in end] for time, told in more
     )
+
+
+def is_tie(here: ObservedRun, there: ObservedRun) -> bool:
+    """Return True if both agree before the instant of their end, and only one heard of a sub-workflow's end in it.
+
+    A sub-workflow has a queue and a history of its own: in no virtual time, it takes as long as its worker takes.
+    """
+    lanes, others = _lanes(here.trace), _lanes(there.trace)
+    ends = {seen[""][-1][0] for seen in (lanes, others) if seen.get("")}
+    if _told(here.elapsed) != _told(there.elapsed) or len(ends) != 1:
+        return False
+    [end] = ends
+    pairs = [sorted((lanes.get(lane, []), others.get(lane, [])), key=len) for lane in {*lanes, *others}]
+    return all(_before(end, shorter) == _before(end, longer) for shorter, longer in pairs) and any(
+        _runs_subflow(shorter) and len(longer) > len(shorter) for shorter, longer in pairs
+    )
+
+
+def _before(end: int, entries: Sequence[Any]) -> list[Any]:
+    return [told for time, told in entries if time < end]
+
+
+def _runs_subflow(entries: Sequence[Any]) -> bool:
+    return bool(entries) and entries[-1][1][0] == TraceKind.ACTION_STARTED and "subflow" in entries[-1][1][3]
 
 
 def simulated(scenario: Scenario) -> ObservedRun:

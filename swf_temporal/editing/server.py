@@ -369,7 +369,7 @@ class DefinitionServer(LanguageServer):
                     _range(text, found.span), f'"{name}"' if is_json and not found.is_quoted else name
                 ),
             )
-            for name in document.names_of(found.kind)
+            for name in (*document.names_of(found.kind), *document.language.standard_names(found.kind))
         ]
 
     def _definition(self, asked: types.DefinitionParams) -> list[types.Location]:

@@ -1,7 +1,7 @@
 """Default implementations for languages."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -102,6 +102,10 @@ class LanguageBase(ABC):
     def kind_of_names(self, key: str) -> Kind | None:  # noqa: ARG002 - as above
         """Return None, as above."""
         return None
+
+    def standard_names(self, kind: Kind) -> Sequence[str]:  # noqa: ARG002 - overridden by languages that define names
+        """Return none: the language defines no names itself."""
+        return ()
 
     def expression_at(self, line: str, column: int) -> ShownExpression | None:  # noqa: ARG002 - as above
         """Return None: the language does not show values of expressions in editors."""

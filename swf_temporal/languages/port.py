@@ -5,7 +5,7 @@ implements `Language`, and a line in `languages/known.py`.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, Self
@@ -426,6 +426,9 @@ class Language(Protocol):
 
     def kind_of_names(self, key: str) -> "Kind | None":
         """Return the kind of the names that *key* refers to; None if it refers to none."""
+
+    def standard_names(self, kind: "Kind") -> Sequence[str]:
+        """Return the names of that kind that the language itself defines, such as directives beside tasks."""
 
     def expression_at(self, line: str, column: int) -> ShownExpression | None:
         """Return the expression at *column* of a *line*, for editors; None if there is none."""

@@ -266,6 +266,34 @@ async def test_direktiv_and_drafts(editor: Editor) -> None:
     assert await editor.renamed("get}", "fetch") == direktiv.replace("get", "fetch")
 
 
+async def test_dsl_completes_directives_and_shows_expressions_without_braces(editor: Editor, tmp_path: Path) -> None:
+    (tmp_path / "work.test.yaml").write_text(
+        "scenario: It counts\nworkflow: work.yaml\ninput: {n: 41}\nexpect: {status: completed}\n"
+    )
+    editor.uri = (tmp_path / "work.yaml").as_uri()
+    text = dedent("""\
+        document: {dsl: 1.0.3, namespace: test, name: work, version: 1.0.0}
+        do:
+          - first:
+              set: {n: '${ .n + 1 }'}
+              if: .n > 2
+              output: {as: .n}
+              then: last
+          - last:
+              call: http
+              with: {method: get, endpoint: 'http://x'}
+              output:
+                as: "[.n * 2]"
+        """)
+    (tmp_path / "work.yaml").write_text(text)
+    await editor.write(text)
+    assert await editor.offered("then: last", 6) == ["first", "last", "continue", "exit", "end"]
+    assert "http" in await editor.offered("call: http", 6)
+    assert "true" in await editor.shown(".n > 2")
+    assert "82" in await editor.shown("[.n * 2]")
+    assert "42" in await editor.shown(".n + 1")
+
+
 async def test_other_files_are_left_alone(editor: Editor, tmp_path: Path) -> None:
     editor.uri = (tmp_path / "compose.yaml").as_uri()
     item = types.TextDocumentItem(editor.uri, "yaml", 1, "services: {}\n")

@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,7 +12,7 @@ from swf_temporal.base.calls import Auth
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import Problem, Severity, UsageError, WorkflowFault
 from swf_temporal.languages.base import LanguageBase
-from swf_temporal.languages.dsl.names import NAME, TITLE, is_zigflow
+from swf_temporal.languages.dsl.names import DIRECTIVES, NAME, TITLE, is_zigflow
 from swf_temporal.languages.including import at_its_origin
 from swf_temporal.languages.marks import Kind, Mark, in_order, referred
 from swf_temporal.languages.port import Checked, Definition, ShownExpression
@@ -34,7 +34,9 @@ _LOOKS: Final = tuple(
     for key, value in (("document", ""), ("dsl|namespace", ""), ("do", r"[ \t]*(?:\[|#|\r?$)"))
 )
 """The sign that a text is a definition: a `document` that identifies it, and a list of tasks."""
-_EXPRESSION: Final = re.compile(r"\$\{\s*(.*?)\s*\}(?=[\"']?\s*(?:[,}\]]|#|$))")
+_EXPRESSION: Final = re.compile(r"(?P<whole>\$\{\s*(?P<jq>.*?)\s*\})(?=[\"']?\s*(?:[,}\]]|#|$))")
+_CONDITION: Final = re.compile(r"""^[\s-]*(?:when|exceptWhen|if|while|until|as|from)\s*:\s*(["']?)(?P<whole>(?!\$\{)(?P<jq>.+?))\1\s*$""")
+"""A line with a key whose value is an expression without braces."""
 _VARIABLE: Final = re.compile(r"\$([A-Za-z_]\w*)")
 
 
@@ -148,11 +150,17 @@ class Dsl(LanguageBase):
         """Return the kind of the names that *key* has as values."""
         return _KINDS.get(key)
 
+    def standard_names(self, kind: Kind) -> Sequence[str]:
+        """Return the flow directives beside tasks, and the types of calls beside functions."""
+        from swf_temporal.languages.dsl.model.workflow import BUILT_IN
+
+        return {Kind.STATE: DIRECTIVES, Kind.FUNCTION: sorted(BUILT_IN)}.get(kind, ())
+
     def expression_at(self, line: str, column: int) -> ShownExpression | None:
-        """Return the expression in braces at *column* of *line*, if there is one."""
-        for found in _EXPRESSION.finditer(line):
+        """Return the expression at *column* of *line*, in braces or as the whole value of a key, if there is one."""
+        for found in (*_EXPRESSION.finditer(line), *_CONDITION.finditer(line)):
             if found.start() <= column <= found.end():
-                return ShownExpression(found.start(), found.end(), partial(_yielded, found[1]))
+                return ShownExpression(*found.span("whole"), partial(_yielded, found["jq"]))
         return None
 
     def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:
@@ -193,7 +201,7 @@ def _referred(root: Object) -> Iterator[Mark]:
         cases = [case for one in objects_in(task.get("switch")) for case in objects_in(list(one.values()))]
         catch = object_at(task, "catch")
         for holder in (task, *cases, *([] if catch is None else [catch])):
-            if holder.get("then") not in ("continue", "exit", "end", None):
+            if holder.get("then") not in (*DIRECTIVES, None):
                 yield from referred(Kind.STATE, holder, "then")
         for holder_or_none, key, kind in (
             (object_at(task, "raise"), "error", Kind.ERROR),

@@ -23,6 +23,8 @@ VERSION_FORM: Final = (
     r"(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(?:\+([0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*))?"
 )
 """The pattern of semantic versions."""
+DIRECTIVES: Final = ("continue", "exit", "end")
+"""The values of `then` that are no names of tasks."""
 OF_WORKER: Final = "@default"
 """The end of the name of a function in the default catalog, which has the functions of the worker."""
 OF_ZIGFLOW: Final = frozenset({"workflowType", "taskQueue"})

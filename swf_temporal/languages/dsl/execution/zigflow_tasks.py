@@ -37,6 +37,7 @@ from swf_temporal.languages.dsl.model.workflow import (
     WaitTask,
 )
 from swf_temporal.languages.dsl.model.zigflow import activity_at
+from swf_temporal.languages.dsl.names import DIRECTIVES
 from swf_temporal.runtime.host import SubflowCall, TraceKind
 from swf_temporal.runtime.iterations import first_to_succeed
 from swf_temporal.runtime.joining import Path, join
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from swf_temporal.languages.dsl.execution.program import TaskPlan
     from swf_temporal.languages.dsl.execution.zigflow import StateLane
 
-_DIRECTIVES: Final = ("continue", "exit", "end")
 _RETRYABLE: Final = ("CallHTTP retryable error", "CallHTTP returned retryable error")
 _FINAL: Final = ("CallHTTP non-retryable error", "CallHTTP returned non-retryable error")
 """The type and the message of the error that an HTTP call fails with."""
@@ -112,7 +112,7 @@ async def _switch(task: SwitchTask, frame: TaskFrame, state: JSON, lane: "StateL
         for one in task.switch:
             await lane.run.pacing.give_way()
             if one.case.when is None or await lane.holds(one.case.when, state):
-                if one.case.then in _DIRECTIVES:
+                if one.case.then in DIRECTIVES:
                     return Done(then=one.case.then, is_directive=True)
                 frame.body = RedirectBody(one.case.then, ListFrame(0, _without_output(state)))
                 break

@@ -17,11 +17,10 @@ from swf_temporal.languages.dsl.model.workflow import (
     TryTask,
     Workflow,
 )
-from swf_temporal.languages.dsl.names import own_function
+from swf_temporal.languages.dsl.names import DIRECTIVES, own_function
 from swf_temporal.languages.dsl.validation.walk import Kind, Place, Report, Walk, components_in, parts_of
 from swf_temporal.text.suggestions import did_you_mean, meant_or_known
 
-DIRECTIVES: Final = ("continue", "exit", "end")
 _DURATION: Final = re.compile(r"P\w+|\$\{.*", re.DOTALL)
 
 

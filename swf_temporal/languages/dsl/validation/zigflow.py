@@ -17,10 +17,10 @@ from swf_temporal.languages.dsl.model.workflow import (
     WorkflowProcess,
 )
 from swf_temporal.languages.dsl.model.zigflow import ZigflowWorkflow
+from swf_temporal.languages.dsl.names import DIRECTIVES
 from swf_temporal.languages.dsl.schedules import compiled
 from swf_temporal.languages.dsl.validation.expressions import report_syntax
 from swf_temporal.languages.dsl.validation.fields import Field, fields_of
-from swf_temporal.languages.dsl.validation.references import DIRECTIVES
 from swf_temporal.languages.dsl.validation.values import check_values
 from swf_temporal.languages.dsl.validation.walk import Kind, Report, Walk
 from swf_temporal.text.origin import Source

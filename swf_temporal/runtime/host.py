@@ -23,7 +23,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.records import Record
 from swf_temporal.expressions.guarding.deferring import Deferred, Evaluation, answering
 from swf_temporal.expressions.guarding.helper import EngineAnswer
-from swf_temporal.runtime.retrying import AttemptsFrame, RetryRule
+from swf_temporal.runtime.retrying import AttemptsFrame, JitterSource, RetryRule
 from swf_temporal.runtime.variables import Variable, VariableRef, VariableScope
 
 if TYPE_CHECKING:
@@ -286,6 +286,9 @@ class Host(Protocol):
 
     async def environment(self) -> Mapping[str, str]:
         """Return the variables of the environment that the operator lets definitions see; the same on every replay."""
+
+    def jitter(self, key: str) -> JitterSource:
+        """Return the jitter of the attempts that are known by *key*, for languages that retry more than calls."""
 
     async def yield_control(self) -> None:
         """Yield control to the host: many states in a row did not wait for anything."""

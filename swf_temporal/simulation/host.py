@@ -48,7 +48,7 @@ from swf_temporal.runtime.performing import (
     size_of,
     subflow_fault,
 )
-from swf_temporal.runtime.retrying import AttemptsFrame, repeat
+from swf_temporal.runtime.retrying import AttemptsFrame, JitterSource, repeat
 from swf_temporal.runtime.trace import ActionRetried, failed_attempt
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.simulation.clock import PLACE, StateHistory, VirtualLoop
@@ -382,6 +382,10 @@ class SimulatedHost:
     async def environment(self) -> Mapping[str, str]:
         """Return the variables of the environment that the scenario has."""
         return self.context.environment
+
+    def jitter(self, key: str) -> JitterSource:
+        """Return the jitter that the scenario sets, else that of *key*."""
+        return self.context.jitter(key)
 
     async def yield_control(self) -> None:
         """Let others run: cycles are detected state by state."""

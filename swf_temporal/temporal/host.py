@@ -29,6 +29,7 @@ from swf_temporal.runtime.host import NO_TIME, FunctionCall, SubflowCall, Timer,
 from swf_temporal.runtime.ids import shortened_id
 from swf_temporal.runtime.joining import heeding_cancellation
 from swf_temporal.runtime.performing import MAX_PAYLOAD_BYTES, size_of
+from swf_temporal.runtime.retrying import JitterSource, jitter_of
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.call_records import CallRecord, activity_facts, fault_of_activity, record_of
@@ -252,6 +253,10 @@ class TemporalHost:
                 raise asyncio.CancelledError from None
             raise fault_of_activity(error, ENVIRONMENT) from None
         return found
+
+    def jitter(self, key: str) -> JitterSource:
+        """Return the deterministic jitter of *key*."""
+        return jitter_of(key)
 
     async def yield_control(self) -> None:
         """End the workflow task, so that many states in a row do not become one endless task.

@@ -30,7 +30,7 @@ class Compared:
     """None if its definition cannot run."""
     differences: Sequence[str] = ()
     is_tie: bool = False
-    """Whether a sub-workflow ended in the instant in which another branch ended the run, so that either may be first."""
+    """Whether a sub-workflow ended in the instant in which another branch ended the run: either may be first."""
 
 
 def read(documents: Iterable[Document]) -> list[Scenario]:

@@ -18,6 +18,7 @@ from swf_temporal.runtime.cycles import MAX_COST
 from swf_temporal.runtime.host import SEMANTICS, Host, InstanceIdentity, Suspended, Timer, TraceEntry, TraceKind
 from swf_temporal.runtime.inbox import with_copies
 from swf_temporal.runtime.joining import SuspendRequested
+from swf_temporal.runtime.retrying import JitterSource, jitter_of
 from swf_temporal.runtime.run import Run
 
 SLEEP = Timer("sleep", "Nap")
@@ -46,6 +47,9 @@ class Clock:
     async def evaluate(self, evaluation: Evaluation) -> EngineAnswer:
         self.evaluated.append(evaluation)
         return answer_to(evaluation, 1_000_000)
+
+    def jitter(self, key: str) -> JitterSource:
+        return jitter_of(key)
 
     async def yield_control(self) -> None:
         self.had_control += 1

@@ -35,7 +35,9 @@ _LOOKS: Final = tuple(
 )
 """The sign that a text is a definition: a `document` that identifies it, and a list of tasks."""
 _EXPRESSION: Final = re.compile(r"(?P<whole>\$\{\s*(?P<jq>.*?)\s*\})(?=[\"']?\s*(?:[,}\]]|#|$))")
-_CONDITION: Final = re.compile(r"""^[\s-]*(?:when|exceptWhen|if|while|until|as|from)\s*:\s*(["']?)(?P<whole>(?!\$\{)(?P<jq>.+?))\1\s*$""")
+_CONDITION: Final = re.compile(
+    r"""^[\s-]*(?:when|exceptWhen|if|while|until|as|from)\s*:\s*(["']?)(?P<whole>(?!\$\{)(?P<jq>.+?))\1\s*$"""
+)
 """A line with a key whose value is an expression without braces."""
 _VARIABLE: Final = re.compile(r"\$([A-Za-z_]\w*)")
 

@@ -41,7 +41,7 @@ from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.iterations import first_to_succeed
 from swf_temporal.runtime.joining import MISSING, Path, join
 from swf_temporal.runtime.progress import Value
-from swf_temporal.runtime.retrying import MAX_DELAY, jitter_of
+from swf_temporal.runtime.retrying import MAX_DELAY
 
 if TYPE_CHECKING:
     from swf_temporal.languages.dsl.execution.program import TaskPlan
@@ -327,7 +327,7 @@ async def _delay(
         low = await lane.seconds(policy.jitter.from_, data)
         high = await lane.seconds(policy.jitter.to, data)
         key = f"{lane.run.instance.instance_id}/{lane.run.instance.run_id}/{lane.path}"
-        delay += low + max(0.0, high - low) * jitter_of(key)(body.attempts.number)
+        delay += low + max(0.0, high - low) * lane.run.host.jitter(key)(body.attempts.number)
     if limit is not None and limit.duration is not None:
         over = body.first + await lane.seconds(limit.duration, data)
         if lane.run.time() + delay > over:

@@ -1,4 +1,4 @@
-"""Rules about expressions: they compile, what they use has a value, and secrets stay out of the data."""
+"""Rules about expressions: they compile, what they use has a value, secrets stay out, and no text was meant as one."""
 
 import re
 from collections.abc import Iterator
@@ -13,6 +13,7 @@ from swf_temporal.languages.dsl.model.workflow import Workflow
 from swf_temporal.languages.dsl.validation.fields import Field, fields_of
 from swf_temporal.languages.dsl.validation.walk import Report, Walk
 from swf_temporal.languages.expression_hints import hint_for_syntax, hint_for_variable
+from swf_temporal.languages.lookalikes import meant, names_in
 from swf_temporal.text.origin import Source
 from swf_temporal.text.suggestions import meant_or_known
 
@@ -31,6 +32,8 @@ _ALLOWED: Final = (
     "only the arguments of calls and processes, their input.from and authentication policies may have secrets: use it "
     "there"
 )
+_FOREIGN: Final = ("code", "command")
+"""The keys of processes whose texts are in other languages."""
 _JS_MEMBER: Final = re.compile(r"\$secrets(?:\.([A-Za-z_]\w*)|\[\s*[\"']([^\"']+)[\"']\s*\])")
 
 
@@ -49,6 +52,9 @@ def check_expressions(walk: Walk, report: Report) -> None:
         report.error("expression-lang", f"evaluate.language: {error.message}", evaluate.where.value("language"), hint)
         return
     known = ARGUMENTS.union(variables)
+    names = frozenset[str]().union(
+        *(names_in(field.text) for field in fields if field.is_expression or "${" in field.text)
+    )
     for field in fields:
         try:
             compiled = _compiled(field, expressions)
@@ -59,9 +65,19 @@ def check_expressions(walk: Walk, report: Report) -> None:
         except BadExpression as error:
             report_syntax(field, error, known, report)
             continue
+        if not (field.is_expression or is_loose or "${" in field.text):
+            _plain(field, expressions, names, report)
         if compiled.mentions:
             is_perhaps = is_loose and not field.is_expression and "${" not in field.text
             _mentions(field, compiled, workflow, report, is_perhaps=is_perhaps)
+
+
+def _plain(field: Field, expressions: RuntimeExpressions, names: frozenset[str], report: Report) -> None:
+    """Report a text that looks like an expression; *names* are those of fields in the definition's expressions."""
+    found = None if field.key in _FOREIGN else meant(field.text, expressions, names)
+    if found is not None:
+        message = f"{field.owner}: {field.key} is the text {field.text.strip()!r}"
+        report.warning("plain-text", message, field.position, f"did you mean '${{ {found} }}'?")
 
 
 def _compiled(field: Field, expressions: RuntimeExpressions) -> Compiled:

@@ -11,6 +11,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import Problem
 from swf_temporal.expressions.evaluation import BadExpression
 from swf_temporal.expressions.template import EmbeddedExpression, split
+from swf_temporal.languages.lookalikes import meant, names_in
 from swf_temporal.languages.serverless_workflow.model.actions import (
     ActionDataFilter,
     EventDataFilter,
@@ -28,7 +29,6 @@ from swf_temporal.languages.serverless_workflow.model.states import (
 )
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 from swf_temporal.languages.serverless_workflow.validation.fields import Field, Sort, fields
-from swf_temporal.languages.serverless_workflow.validation.lookalikes import meant, names_in
 
 _FATE: Mapping[type[Node], Mapping[str, str]] = {
     FunctionRef: {"arguments": "sent"},

@@ -3,8 +3,8 @@
 import pytest
 
 from swf_temporal.expressions.evaluation import Expressions
+from swf_temporal.languages.lookalikes import meant, names_in
 from swf_temporal.languages.serverless_workflow.expressions import VARIABLES
-from swf_temporal.languages.serverless_workflow.validation.lookalikes import meant, names_in
 
 EXPRESSIONS = Expressions(variables=VARIABLES | {"item"}, functions={"net": ".price"})
 PATHS = Expressions(variables=VARIABLES | {"item"}, language="jsonpath")

@@ -11,9 +11,11 @@ from tests.leaks.credentials import find_credentials
 from tests.leaks.finding import find
 from tests.leaks.in_examples import NAMES, find_in_examples
 from tests.leaks.places import PLACED, find_in_places
+from tests.sampling import configure
 
 
 async def main() -> int:
+    configure(0, is_whole=True)
     async with local_server() as server:
         found = await find(server, LEAKS)
         everywhere = await find_in_places(server, PLACED)

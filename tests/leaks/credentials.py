@@ -32,6 +32,7 @@ from tests.cli.forked import forking, run
 from tests.leaks.corpus import BUSINESS, ENCODINGS, Leak
 from tests.leaks.finding import QUERIES, Found, places_of, texts
 from tests.listening import Quiet, listening
+from tests.sampling import sample
 
 _LIMIT: Final = 120
 _FILE: Final = "secrets.json"
@@ -261,7 +262,7 @@ async def _look(server: Server, address: str, folder: Path, id_: str, pages: htt
     of_instance = (f"/instances/{id_}", f"/instances/{id_}/result", "/instances", "/tasks")
     of_console = ("/definitions", "/definitions/credentials", "/instances", f"/instances/{id_}",
                   f"/instances/{id_}/pictures", f"/instances/{id_}/trace", "/tasks")  # fmt: skip
-    opened = await _opened(pages, f"/console/instances/{id_}")
+    opened = sample(await _opened(pages, f"/console/instances/{id_}"), "pages of steps", 12)
     for place, paths in (("gateway", of_instance), ("pages", [*(f"/console{one}" for one in of_console), *opened])):
         answers = [await pages.get(path) for path in paths]
         kept.add(place, [[one.text, dict(one.headers)] for one in answers])

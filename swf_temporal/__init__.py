@@ -1,28 +1,49 @@
 """Run Serverless Workflow definitions durably on Temporal.
 
-The names here, and in `swf_temporal.types`, are the public interface of the package; everything else may change with
-any release. They are imported when they are first used: every worker and every start of a sandboxed workflow pays for
-this module.
+The names here are the public interface of the package; everything else may change with any release. They are imported
+when they are first used: every worker and every start of a sandboxed workflow pays for this module.
 """
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FunctionType
-from typing import TYPE_CHECKING
+from types import FunctionType as PythonFunction
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
 __all__ = [
     "JSON",
+    "Address",
     "AlreadyStartedError",
+    "Auth",
+    "AuthRef",
     "Call",
     "CallFailed",
+    "CallSettings",
+    "Callee",
     "Checked",
+    "ChildWorkflow",
     "Client",
     "CloudEvent",
+    "Concurrency",
+    "ConsumerSettings",
+    "ContainerRunner",
+    "CorrelationRule",
+    "Credentials",
     "CurrentCall",
     "Definition",
+    "Definitions",
+    "EncryptionSettings",
+    "EventSettings",
+    "EventSink",
+    "EventSource",
+    "EventUse",
+    "Function",
+    "FunctionType",
+    "FunctionUse",
+    "HostOptions",
+    "HostPattern",
     "InboxFullError",
     "Instance",
     "InstanceEndedError",
@@ -32,27 +53,50 @@ __all__ = [
     "InvalidDefinition",
     "InvalidEventError",
     "InvalidInputError",
+    "KubernetesRunner",
+    "LogFormat",
+    "LogLevel",
+    "Network",
     "NeverTakenError",
     "NoAnswerError",
+    "Options",
+    "PayloadSettings",
     "Plugin",
     "Position",
     "Problem",
+    "Rate",
     "Registry",
     "ReservedIdError",
+    "Resources",
     "RunEnded",
+    "Runners",
+    "ScriptLanguage",
     "SecretProvider",
+    "Server",
     "ServerUnavailableError",
     "Severity",
+    "SharedFolder",
+    "SimulatedInstance",
     "Simulation",
+    "SimulationError",
+    "SinkSettings",
+    "Source",
     "StartOptions",
+    "StorageSettings",
     "SwfError",
     "SyncClient",
     "SyncInstance",
+    "Tls",
     "TooLargeToSendError",
+    "TraceEntry",
+    "TraceKind",
     "UsageError",
+    "Versioning",
     "Worker",
     "WorkerSettings",
     "WorkflowFault",
+    "WorkflowRef",
+    "WrittenIn",
     "as_child_workflow",
     "check",
     "check_file",
@@ -79,30 +123,8 @@ def outside_of_sandbox() -> Iterator[bool]:
         yield True
 
 
-def lazily_imported(
-    names: dict[str, object], homes: Mapping[str, tuple[str, ...]]
-) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """Return `__getattr__` and `__dir__` of a module with the global *names*: each is imported when it is first used.
-
-    *homes* has the names by the module that they stand in.
-    """
-    modules = {name: module for module, those in homes.items() for name in those}
-
-    def get(name: str) -> object:
-        if name not in modules:
-            raise AttributeError(f"module {names['__name__']!r} has no attribute {name!r}")
-        with outside_of_sandbox() as is_inside:
-            # As an import statement does, which the SDK replaces in its sandbox; see `importing`.
-            value = getattr(__import__(f"swf_temporal.{modules[name]}", fromlist=(name,)), name)
-        if is_inside and isinstance(value, FunctionType):
-            value = outside_of_sandbox()(value)
-        names[name] = value
-        return value
-
-    return get, lambda: sorted({*names, *modules})
-
-
 if TYPE_CHECKING:
+    from swf_temporal.base.calls import Auth, AuthRef, Function
     from swf_temporal.base.client_errors import (
         AlreadyStartedError,
         InboxFullError,
@@ -131,23 +153,41 @@ if TYPE_CHECKING:
         UsageError,
         WorkflowFault,
     )
+    from swf_temporal.base.function_types import Callee
+    from swf_temporal.drawing.outline import WorkflowRef
+    from swf_temporal.events.custom import EventSink, EventSource
     from swf_temporal.functions.call import Call
     from swf_temporal.functions.current_call import CurrentCall, current_call, current_resource
+    from swf_temporal.functions.port import FunctionType
     from swf_temporal.functions.registry import Registry
     from swf_temporal.functions.secret_providers import SecretProvider
     from swf_temporal.languages.loading import check, check_file, load
-    from swf_temporal.languages.port import Checked, Definition
+    from swf_temporal.languages.port import Checked, Concurrency, Definition, EventUse, FunctionUse, WrittenIn
+    from swf_temporal.languages.triggers import CorrelationRule
     from swf_temporal.operations.client import Client, Instance
     from swf_temporal.operations.sync_client import SyncClient, SyncInstance
+    from swf_temporal.runtime.host import TraceEntry, TraceKind
+    from swf_temporal.sdk.served import Definitions
     from swf_temporal.sdk.worker import Plugin, Worker
-    from swf_temporal.settings.worker import WorkerSettings
-    from swf_temporal.simulation.result import Simulation
+    from swf_temporal.settings.calls import CallSettings, HostOptions, Options
+    from swf_temporal.settings.events import ConsumerSettings, Credentials, EventSettings, SinkSettings
+    from swf_temporal.settings.forms import Rate, SharedFolder
+    from swf_temporal.settings.network import HostPattern, Network, Tls
+    from swf_temporal.settings.payloads import EncryptionSettings, PayloadSettings, StorageSettings
+    from swf_temporal.settings.runners import ContainerRunner, KubernetesRunner, Runners, ScriptLanguage
+    from swf_temporal.settings.values import Address, LogFormat, LogLevel
+    from swf_temporal.settings.worker import Versioning, WorkerSettings
+    from swf_temporal.simulation.result import SimulatedInstance, Simulation, SimulationError
     from swf_temporal.simulation.simulate import event_starts, simulate
-    from swf_temporal.temporal.as_child import as_child_workflow
+    from swf_temporal.temporal.as_child import ChildWorkflow, as_child_workflow
+    from swf_temporal.temporal.connected_server import Server
     from swf_temporal.temporal.server import local_server
     from swf_temporal.temporal.start_options import StartOptions
+    from swf_temporal.text.fetching.resources import Resources
+    from swf_temporal.text.origin import Source
 else:
-    __getattr__, __dir__ = lazily_imported(globals(), {
+    _HOMES = {
+        "base.calls": ("Auth", "AuthRef", "Function"),
         "base.client_errors": (
             "AlreadyStartedError", "InboxFullError", "InstanceEndedError", "InstanceError", "InstanceNotFoundError",
             "InstancePausedError", "InvalidEventError", "InvalidInputError", "NeverTakenError", "NoAnswerError",
@@ -159,19 +199,52 @@ else:
             "CallFailed", "InvalidDefinition", "Position", "Problem", "Severity", "SwfError", "UsageError",
             "WorkflowFault",
         ),
+        "base.function_types": ("Callee",),
+        "drawing.outline": ("WorkflowRef",),
+        "events.custom": ("EventSink", "EventSource"),
         "functions.call": ("Call",),
         "functions.current_call": ("CurrentCall", "current_call", "current_resource"),
+        "functions.port": ("FunctionType",),
         "functions.registry": ("Registry",),
         "functions.secret_providers": ("SecretProvider",),
         "languages.loading": ("check", "check_file", "load"),
-        "languages.port": ("Checked", "Definition"),
+        "languages.port": ("Checked", "Concurrency", "Definition", "EventUse", "FunctionUse", "WrittenIn"),
+        "languages.triggers": ("CorrelationRule",),
         "operations.client": ("Client", "Instance"),
         "operations.sync_client": ("SyncClient", "SyncInstance"),
+        "runtime.host": ("TraceEntry", "TraceKind"),
+        "sdk.served": ("Definitions",),
         "sdk.worker": ("Plugin", "Worker"),
-        "settings.worker": ("WorkerSettings",),
-        "simulation.result": ("Simulation",),
+        "settings.calls": ("CallSettings", "HostOptions", "Options"),
+        "settings.events": ("ConsumerSettings", "Credentials", "EventSettings", "SinkSettings"),
+        "settings.forms": ("Rate", "SharedFolder"),
+        "settings.network": ("HostPattern", "Network", "Tls"),
+        "settings.payloads": ("EncryptionSettings", "PayloadSettings", "StorageSettings"),
+        "settings.runners": ("ContainerRunner", "KubernetesRunner", "Runners", "ScriptLanguage"),
+        "settings.values": ("Address", "LogFormat", "LogLevel"),
+        "settings.worker": ("Versioning", "WorkerSettings"),
+        "simulation.result": ("SimulatedInstance", "Simulation", "SimulationError"),
         "simulation.simulate": ("event_starts", "simulate"),
-        "temporal.as_child": ("as_child_workflow",),
+        "temporal.as_child": ("ChildWorkflow", "as_child_workflow"),
+        "temporal.connected_server": ("Server",),
         "temporal.server": ("local_server",),
         "temporal.start_options": ("StartOptions",),
-    })  # fmt: skip
+        "text.fetching.resources": ("Resources",),
+        "text.origin": ("Source",),
+    }  # fmt: skip
+    """The public names by the module that they stand in."""
+    _MODULES = {name: module for module, names in _HOMES.items() for name in names}
+
+    def __getattr__(name: str) -> Any:
+        if name not in _MODULES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        with outside_of_sandbox() as is_inside:
+            # As an import statement does, which the SDK replaces in its sandbox; see `importing`.
+            value = getattr(__import__(f"swf_temporal.{_MODULES[name]}", fromlist=(name,)), name)
+        if is_inside and isinstance(value, PythonFunction):
+            value = outside_of_sandbox()(value)
+        globals()[name] = value
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *_MODULES})

@@ -15,14 +15,13 @@ from pathlib import Path
 from typing import Annotated, Final, TypeAlias, get_args, get_origin
 
 import swf_temporal
-from swf_temporal import types
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "api.md"
 _REFERENCE: Final = re.compile(r"<!-- reference: (?P<names>[^>]+) -->\n.*?<!-- end of reference -->", re.DOTALL)
 _RAISES: Final = re.compile(r"Raises (?P<what>[^.]*)")
 _CLASS: Final = re.compile(r"\b[A-Z][a-z]+[A-Z]\w+\b")
-PUBLIC: Final = {name: module for module in (types, swf_temporal) for name in module.__all__}
-"""The module of each public name."""
+PUBLIC: Final = tuple(swf_temporal.__all__)
+"""The public names."""
 _OF_THE_PACKAGE: Final = {
     "Call": "folder",
     "Callee": "services",
@@ -184,7 +183,7 @@ def _parameter(one: ast.arg, default: ast.expr | None) -> str:
 
 @cache
 def _definition(name: str) -> tuple[ast.AST, str | None]:
-    thing = getattr(PUBLIC[name], name)
+    thing = getattr(swf_temporal, name)
     if get_origin(thing) is Annotated:
         thing, name = get_args(thing)[0], get_args(thing)[0].__name__
     module = importlib.import_module(getattr(thing, "__module__", "") if name != "JSON" else "swf_temporal.base.data")

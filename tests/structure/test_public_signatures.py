@@ -11,6 +11,7 @@ from typing import Annotated, Any, TypeVar
 
 import pytest
 
+import swf_temporal
 from tests.docs.api_page import PUBLIC, is_public
 
 
@@ -18,7 +19,7 @@ def _plain(thing: Any) -> Any:
     return typing.get_args(thing)[0] if typing.get_origin(thing) is Annotated else thing
 
 
-THINGS = {name: _plain(getattr(module, name)) for name, module in PUBLIC.items() if name != "JSON"}
+THINGS = {name: _plain(getattr(swf_temporal, name)) for name in PUBLIC if name != "JSON"}
 
 
 @cache
@@ -74,7 +75,7 @@ def _classes(hint: Any) -> Iterator[type]:
 
 @pytest.mark.parametrize("name", THINGS)
 def test_what_a_public_signature_names_is_public(name: str) -> None:
-    """What public names take, return and hold can be imported, too, from `swf_temporal` or `swf_temporal.types`."""
+    """What public names take, return and hold can be imported from `swf_temporal`, too."""
     found = {f"{where}: {one.__qualname__}" for where, hint in annotated(name, THINGS[name]) for one in _classes(hint)
              if one not in THINGS.values()}  # fmt: skip
     assert found == set()

@@ -162,7 +162,7 @@ def test_a_thread_with_many_expressions_lets_others_have_its_helper() -> None:
     thread = threading.Thread(target=evaluate_many)
     thread.start()
     try:
-        meanwhile = []
+        meanwhile = list[int]()
         while len(meanwhile) < 5 and (before := done) < many:
             pool.run(". | tojson", "1")
             meanwhile.append(done - before)

@@ -81,9 +81,7 @@ def test_a_contract_fails_when_broken(told: str, name: str) -> None:
     assert f"{name} BROKEN" in told, told
 
 
-PUBLIC = {
-    name: getattr(swf_temporal, name) for name in api_page.PUBLIC if name not in ("JSON", "HostPattern")
-}
+PUBLIC = {name: getattr(swf_temporal, name) for name in api_page.PUBLIC if name not in ("JSON", "HostPattern")}
 
 
 def without_docstring(thing: object) -> Iterator[str]:

@@ -146,9 +146,10 @@ class ConsumerSettings(BrokerAddress):
     def _can_consume(self) -> Self:
         if self.family == "http":
             raise validation_error("events come over HTTP to swf gateway", hint="name a broker as `from`")
-        if self.family == "mqtt" and not self.ordered:
+        family = FAMILIES[self.family]
+        if family.acknowledges_in_order and not self.ordered:
             raise validation_error("messages of MQTT are acknowledged in their order", "ordered")
-        if self.family in ("ws", CUSTOM) and self.dead_letter is not None:
+        if not family.keeps_messages and self.dead_letter is not None:
             what = "WebSocket" if self.family == "ws" else "a source of a package"
             raise validation_error(f"{what} has no place for dead letters", "deadLetter")
         return self

@@ -1,4 +1,4 @@
-"""The brokers of each kind: their protocols, and all that distinguishes their addresses and messages.
+"""The brokers of each kind: their protocols, and what distinguishes their addresses and messages.
 
 The classes that connect to a broker are in modules of the same name: one that sends and receives in `events/brokers/`,
 and the source of its messages in `events/consumers/`. Imports little: settings and command-line options are made of it.
@@ -33,6 +33,10 @@ class Family:
     """Whether headers are ASCII: other characters are percent-encoded."""
     refuses_messages: bool = False
     """Whether a message can be refused; otherwise a consumer can only record its position."""
+    acknowledges_in_order: bool = False
+    """Whether messages must be acknowledged in the order in which they came."""
+    keeps_messages: bool = True
+    """Whether it keeps messages that are not acknowledged, and has a place for dead letters."""
     routing_headers: frozenset[str] = frozenset()
     """Headers that route a message to further addresses. They are dropped from dead letters."""
     wildcards: str = "\0"
@@ -49,7 +53,7 @@ CUSTOM: Final = "custom"
 FAMILIES: Final[Mapping[str, Family]] = {
     "mqtt": Family(
         "mqtt", "Mqtt", "MqttSource", "aiomqtt", ("paho",),
-        word="topic", attribute_prefixes=("",), wildcards="+#\0", separator="/",
+        word="topic", attribute_prefixes=("",), acknowledges_in_order=True, wildcards="+#\0", separator="/",
     ),
     "amqp": Family(
         "amqp", "Amqp", "AmqpSource", "aio_pika", ("aiormq.connection", "aio_pika.connection"), ("aiormq",),
@@ -68,10 +72,10 @@ FAMILIES: Final[Mapping[str, Family]] = {
     ),
     "ws": Family(
         "websocket", "WebSocket", "WebSocketSource", "websockets",
-        ("websockets.client", "websockets.server"), ("websockets",), begins_by_http=True,
+        ("websockets.client", "websockets.server"), ("websockets",), keeps_messages=False, begins_by_http=True,
     ),
     "http": Family(attribute_prefixes=("ce-",), has_ascii_headers=True, begins_by_http=True),
-    CUSTOM: Family(),
+    CUSTOM: Family(keeps_messages=False),
 }  # fmt: skip
 """By the name of the protocol's bindings."""
 

@@ -207,7 +207,7 @@ class Consumer:
                     task.add_done_callback(forget)
                     await room.acquire()
             except asyncio.CancelledError:
-                if held and self._family == "ws":
+                if held and not FAMILIES[self._family].keeps_messages:
                     await asyncio.wait(held, timeout=_FINISHING)
                 raise
             holding.cancel()
@@ -219,7 +219,7 @@ class Consumer:
         try:
             await self._hand_on(incoming)
         except (ValueError, NeverError) as error:
-            if self._family != "mqtt":  # MQTT requires acknowledgements in order
+            if not FAMILIES[self._family].acknowledges_in_order:
                 turn.set()
             self._count(await self._dead_letters.bury(incoming, str(error)))
         turn.set()

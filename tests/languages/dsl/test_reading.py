@@ -110,7 +110,7 @@ def test_the_examples_of_the_text_are_valid(example: Path) -> None:
     for schema in (OURS, official(example.parents[1])):
         assert [error.message for error in schema.iter_errors(document)] == []
     expected = ["external-forbidden"] if "call: https://" in example.read_text() else []
-    assert [problem.code for problem in check_file(example, resources=Resources()).problems] == expected
+    assert [problem.code for problem in check_file(example, resources=Resources()).errors] == expected
 
 
 @pytest.mark.spec

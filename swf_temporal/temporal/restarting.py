@@ -237,4 +237,5 @@ async def restart_input_at(
         return seen.restart_input
     if isinstance(seen, RestartObserver) and seen.size > seen.limit:
         failure = f"it would carry {seen.size:,} bytes on, and at most {seen.limit:,} are possible"
-    raise UsageError(f"{history.workflow_id!r} cannot continue from there: {failure}")
+    why = failure or "a replay of its history does not get there; try again"
+    raise UsageError(f"{history.workflow_id!r} cannot continue from there: {why}")

@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE :=
 test test-all: export GOGC := 200
 
 .DEFAULT_GOAL := help
-.PHONY: help demo example brokers collector test test-all soak soak-brokers soak-events soak-watched record mutants check format site package lock digests release bench bench-scale clean
+.PHONY: help demo example brokers collector test test-all soak soak-brokers soak-events soak-watched record mutants check check-style check-types check-mypy check-pyright check-layers format site package lock digests release bench bench-scale clean
 
 help:  ## show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -73,12 +73,22 @@ brokers:  ## install the brokers, the database and the Prometheus that tests sta
 collector: $(VENV)/.python  ## build an OpenTelemetry collector with Go, for the test of traces; without it that is skipped
 	@.ci/collector $(abspath $(BIN))
 
-check: $(VENV)/.dev  ## style, types and layers
+check: check-style check-types check-layers  ## style, types and layers; `make -j2 check` on two cores
+
+check-style: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+check-types: check-mypy check-pyright
+
+check-mypy: $(VENV)/.dev
 	$(BIN)/mypy
 	cd examples/shop && $(abspath $(BIN))/mypy --strict .
+
+check-pyright: $(VENV)/.dev
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
+
+check-layers: $(VENV)/.dev
 	$(BIN)/lint-imports
 
 format: $(VENV)/.dev  ## put the code into its usual form

@@ -2,7 +2,8 @@
 
 Beside them a small workflow is started every 100 ms on the same worker, first alone and then with them. It prints
 what became of each, how often the worker died, which runs neither ended nor came further within 30 seconds, and how
-long the small workflow took. It ends with 1 where a worker died or a run stood still.
+long the small workflow took. It ends with 1 where a worker died, a run stood still, or the SDK took a workflow task
+for deadlocked. `--slowed 4` is a machine of a quarter of the speed.
 """
 
 import argparse
@@ -16,7 +17,7 @@ from collections.abc import Sequence
 
 from swf_temporal.temporal.server import local_server
 from tests.hostile.cases import cases
-from tests.hostile.running import Outcome, Probe, hostile_worker, run_all
+from tests.hostile.running import PATIENCE, Outcome, Probe, hostile_worker, run_all
 
 _IDLE_SECONDS = 5
 _SLOWEST = 5
@@ -32,21 +33,22 @@ def _told(probes: Sequence[Probe]) -> str:
     return f"p50 {p50:.3f} s, p95 {p95:.3f} s, longest {max(latencies):.3f} s, {len(latencies)} runs"
 
 
-async def _main(words: Sequence[str], at_once: int, *, sampled: bool) -> int:
+async def _main(words: Sequence[str], at_once: int, slowed: int, *, sampled: bool) -> int:
     chosen = [case for case in cases() if not words or any(word in case.id for word in words)]
     chosen = [case for case in chosen if case.sampled or not sampled]
     begun = time.monotonic()
-    async with local_server() as server, hostile_worker(server.client) as hostile:
+    async with local_server() as server, hostile_worker(server.client, slowed) as hostile:
         idle: list[Probe] = []
         async with hostile.probed(idle):
             await asyncio.sleep(_IDLE_SECONDS)
         busy: list[Probe] = []
         async with hostile.probed(busy):
-            outcomes = await run_all(hostile, chosen, at_once, _tell)
+            outcomes = await run_all(hostile, chosen, at_once, _tell, PATIENCE * slowed)
         took = time.monotonic() - begun
         print(f"\n{len(outcomes)} cases in {took:.0f} s: {dict(Counter(one.how for one in outcomes))}")
         print(f"most memory of the worker: {hostile.peak:,} MiB")
         print(f"the worker died {len(hostile.deaths)} times", *hostile.deaths, sep="\n  ")
+        print(f"{hostile.deadlocks} workflow tasks were taken for deadlocked")
         stuck = [one for one in outcomes if one.how == "stuck"]
         print(f"{len(stuck)} runs stood still", *(one.case.id for one in stuck), sep="\n  ")
         internal = [one for one in outcomes if one.told.startswith("InternalError")]
@@ -55,7 +57,7 @@ async def _main(words: Sequence[str], at_once: int, *, sampled: bool) -> int:
         print("probe with them:", _told(busy))
         slowest = sorted(busy, key=lambda probe: probe.seconds)[-_SLOWEST:]
         print("the slowest:", *(_beside(one, outcomes) for one in reversed(slowest)), sep="\n  ")
-    return 1 if hostile.deaths or stuck else 0
+    return 1 if hostile.deaths or stuck or hostile.deadlocks else 0
 
 
 def _beside(probe: Probe, outcomes: Sequence[Outcome]) -> str:
@@ -72,8 +74,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("words", nargs="*", help="take the cases with one of these in their name")
     parser.add_argument("--at-once", type=int, default=2)
+    parser.add_argument("--slowed", type=int, default=1, help="let the worker run for one part of so many of the time")
     parser.add_argument("--sampled", action="store_true", help="take what stopped a worker or a run once")
     given = parser.parse_args()
-    code = asyncio.run(_main(given.words, given.at_once, sampled=given.sampled))
+    code = asyncio.run(_main(given.words, given.at_once, given.slowed, sampled=given.sampled))
     sys.stdout.flush()
     os._exit(code)

@@ -3,7 +3,9 @@
 import asyncio
 import os
 import re
+import signal
 import sys
+import tempfile
 import time
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator, Sequence
@@ -11,7 +13,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from temporalio.api.enums.v1 import WorkflowExecutionStatus
 from temporalio.client import Client, WorkflowHandle
@@ -29,6 +31,10 @@ _MEMORY = 2 << 20
 """KiB that a worker may hold: one that holds more is taken for dead, before the machine suffers."""
 _ENDED = WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_COMPLETED
 _RUNNING = WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_RUNNING
+_PERIOD = 0.04
+"""Seconds of which a slowed worker gets its share."""
+_DEADLOCK = "TMPRL1101"
+"""The SDK's number for a workflow task that worked for longer than two seconds without yielding."""
 _numbers = count(1)
 
 
@@ -55,17 +61,26 @@ class Hostile:
     client: Client
     address: str
     queue: str
+    slowed: int = 1
+    """By how much the worker and its helpers are slowed: each runs for this part of the time."""
     deaths: list[str] = field(default_factory=list)
     peak: int = 0
     """The most MiB that the worker has held since this was last set to 0."""
     _process: Process | None = None
     _emptying: asyncio.Task[bytes] | None = None
+    _log: IO[bytes] = field(default_factory=tempfile.TemporaryFile)
+
+    @property
+    def deadlocks(self) -> int:
+        """The number of workflow tasks that the SDK has taken for deadlocked."""
+        self._log.seek(0)
+        return self._log.read().decode(errors="replace").count(f"[{_DEADLOCK}]")
 
     async def start_worker(self) -> None:
         self._process = await asyncio.create_subprocess_exec(
             *ending_with_us(), sys.executable, "-m", "tests.hostile.worker", self.address, self.queue,
             stdin=PIPE, stdout=PIPE,
-            stderr=None if os.environ.get("HOSTILE_LOG") else asyncio.subprocess.DEVNULL,
+            stderr=None if os.environ.get("HOSTILE_LOG") else self._log,
         )  # fmt: skip
         assert self._process.stdout is not None
         while READY.encode() not in (line := await self._process.stdout.readline()):
@@ -103,6 +118,19 @@ class Hostile:
                     await self._process.wait()
                     return f"more than {_MEMORY >> 20} GiB"
         return f"exit code {self._process.returncode}"
+
+    async def slow_down(self) -> None:
+        """Let the worker and its helpers run for their part of the time alone, as on a slower machine."""
+        while self.slowed > 1:
+            pids = [] if self._process is None else [self._process.pid, *_children(self._process.pid)]
+            for sent, seconds in (
+                (signal.SIGSTOP, _PERIOD * (1 - 1 / self.slowed)),
+                (signal.SIGCONT, _PERIOD / self.slowed),
+            ):
+                for pid in pids:
+                    with suppress(ProcessLookupError):
+                        os.kill(pid, sent)
+                await asyncio.sleep(seconds)
 
     async def begin(self, definition: Any, data: Any) -> WorkflowHandle[Any, Any]:
         return await self.client.start_workflow(
@@ -157,12 +185,24 @@ class Hostile:
         probes += [Probe(*map(float, line.split())) for line in output.decode().splitlines()]
 
 
+def _children(pid: int) -> list[int]:
+    """Return the processes that a process has started."""
+    with suppress(OSError):
+        return [
+            int(one) for task in Path(f"/proc/{pid}/task").iterdir() for one in (task / "children").read_text().split()
+        ]
+    return []
+
+
 @asynccontextmanager
-async def hostile_worker(client: Client) -> AsyncIterator[Hostile]:
-    hostile = Hostile(client, client.service_client.config.target_host, f"hostile-{os.getpid()}-{next(_numbers)}")
+async def hostile_worker(client: Client, slowed: int = 1) -> AsyncIterator[Hostile]:
+    queue = f"hostile-{os.getpid()}-{next(_numbers)}"
+    hostile = Hostile(client, client.service_client.config.target_host, queue, slowed)
     await hostile.start_worker()
     async with AsyncExitStack() as stack:
         stack.push_async_callback(hostile.end_worker)
+        slowing = asyncio.create_task(hostile.slow_down())
+        stack.callback(slowing.cancel)
         yield hostile
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from cachetools import LRUCache
 from temporalio.api.common.v1 import Payload
 from temporalio.api.enums.v1 import ContinueAsNewInitiator, EventType, WorkflowTaskFailedCause
 from temporalio.api.history.v1 import HistoryEvent, WorkflowExecutionStartedEventAttributes
@@ -61,14 +62,28 @@ class RunHistory(NamedTuple):
         return self.history.events[0].workflow_execution_started_event_attributes
 
     @property
+    def size(self) -> int:
+        """The size of its history, in bytes."""
+        return sum(event.ByteSize() for event in self.history.events)
+
+    @property
     def goes_on(self) -> bool:
         """Whether the run had not ended when its history was read."""
         return self.history.events[-1].event_type not in _CLOSING
 
     async def replayed(self, converter: DataConverter, *, with_data: bool = False) -> ReplayedRun:
         """Return what happened in the run, as far as it belongs to the instance, and *with_data* its data then."""
-        found = await replay(self.history, converter, with_data=with_data)
+        found, _ = _ended.get((self.run_id, with_data), (None, 0))
+        if found is None:
+            found = await replay(self.history, converter, with_data=with_data)
+            if not self.goes_on and found.failure is None and self.size <= _MAX_REMEMBERED:
+                _ended[self.run_id, with_data] = found, self.size
         return found if self.entries is None else found.up_to(self.entries)
+
+
+_MAX_REMEMBERED: Final = 64 * 1024 * 1024
+_ended: Final[LRUCache[tuple[str, bool], tuple[ReplayedRun, int]]] = LRUCache(_MAX_REMEMBERED, lambda one: one[1])
+"""What happened in runs that had ended, by run id: their histories, of these bytes, do not change any more."""
 
 
 class InstanceHistory(NamedTuple):
@@ -82,7 +97,7 @@ class InstanceHistory(NamedTuple):
     @property
     def size(self) -> int:
         """The size of its histories, in bytes."""
-        return sum(event.ByteSize() for one in self.runs for event in one.history.events)
+        return sum(one.size for one in self.runs)
 
     async def replayed(self, converter: DataConverter) -> list[ReplayedRun]:
         """Return what happened in its runs, in their order."""

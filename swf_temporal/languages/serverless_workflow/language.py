@@ -140,7 +140,7 @@ class ServerlessWorkflow(LanguageBase):
         """Return the definition in *source*, rewritten in the version *to*, by default 0.8; 1.0 has namespaces."""
         from swf_temporal.languages.serverless_workflow.upgrading.upgrade import upgrade
 
-        return upgrade(source, to or versions.PRESENT.name, partial(self.read, fetch=fetch), namespace)
+        return upgrade(source, to or versions.PRESENT.name, partial(self.read, fetch=fetch), namespace, fetch)
 
     def migrate(
         self,

@@ -25,7 +25,8 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.merging import ARR
 from swf_temporal.sdk.scenarios.host import ScenarioHost
 from swf_temporal.simulation.definitions import workflows_of
 from swf_temporal.simulation.scenario import ObservedRun, Scenario, context_of, observed, read_scenarios
-from swf_temporal.text.origin import Source
+from swf_temporal.text.fetching.resources import Resources
+from swf_temporal.text.origin import Resource, Source
 from swf_temporal.text.parsing import read_data
 from tests.upgrading.agreeing import Document
 
@@ -120,7 +121,7 @@ def compared(name: str, document: Document) -> Compared | None:
     try:
         if run(document) is None or not all(isinstance(one, dict) for one in texts):
             return None
-        made = [upgrade(Source(json.dumps(one)), "1.0") for one in texts]
+        made = [upgrade(Source(json.dumps(one)), "1.0", fetch=_fetch) for one in texts]
     except (InvalidDefinition, UsageError, KeyError):
         return None
     refused = [change.message for one in made for change in one.changes if change.kind == "inexpressible"]
@@ -198,6 +199,11 @@ def _folder() -> TemporaryDirectory[str]:
         if "." in file.stem or file.suffix in (".json", ".proto"):
             shutil.copy(file, folder.name)
     return folder
+
+
+def _fetch(uri: str) -> Resource:
+    folder = Path(_folder().name)
+    return Resources(folders=(folder,)).fetch(uri, folder)
 
 
 def _started(document: Document) -> Document | None:

@@ -17,7 +17,7 @@ from swf_temporal.languages.serverless_workflow.reading.versions.detection impor
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree
 from swf_temporal.text.located import Object, UnreadableText
-from swf_temporal.text.origin import Source
+from swf_temporal.text.origin import Fetch, Source, nothing
 from swf_temporal.text.parsing import read_object
 from swf_temporal.text.round_trip import Graft, WrittenText, add, in_order, round_trip
 
@@ -27,14 +27,14 @@ DSL: Final = "1.0"
 """The version that is another language."""
 
 
-def upgrade(source: Source, to: str, read: Read, namespace: str | None = None) -> Upgraded:
+def upgrade(source: Source, to: str, read: Read, namespace: str | None = None, fetch: Fetch = nothing) -> Upgraded:
     """Return the definition in *source*, rewritten in the version *to*; one of 1.0 is in *namespace*.
 
-    *read* reads definitions of this language.
+    *read* reads definitions of this language, *fetch* the documents that their functions name.
     Raises InvalidDefinition if it is not a definition, and UsageError if its language is not supported.
     """
     if to == DSL:
-        return _in_dsl(source, read, namespace)
+        return _in_dsl(source, read, namespace, fetch)
     if namespace is not None:
         raise UsageError(f"definitions of {to} are in no namespace", f"only those of {DSL} are")
     target = versions.named(to)
@@ -71,7 +71,7 @@ def upgrade(source: Source, to: str, read: Read, namespace: str | None = None) -
     return Upgraded(upgraded, version.name, tuple(report.changes), to=to)
 
 
-def _in_dsl(source: Source, read: Read, namespace: str | None) -> Upgraded:
+def _in_dsl(source: Source, read: Read, namespace: str | None, fetch: Fetch) -> Upgraded:
     """Return the definition in *source* as DSL 1.0: it becomes one of 0.8 first."""
     from swf_temporal.languages.serverless_workflow.upgrading.dsl.upgrade import (  # noqa: PLC0415 - reads definitions
         DEFAULT_NAMESPACE,
@@ -82,7 +82,7 @@ def _in_dsl(source: Source, read: Read, namespace: str | None) -> Upgraded:
     if not before.is_complete:
         return replace(before, to=DSL)
     report = UpgradeReport(list(before.changes))
-    text = rewritten(Source(before.text, source.name), read, report, namespace or DEFAULT_NAMESPACE)
+    text = rewritten(Source(before.text, source.name), read, report, namespace or DEFAULT_NAMESPACE, fetch)
     changes = report.changes
     if before.text != source.text:
         # Their lines are those of the text of 0.8, which the author has not seen.

@@ -20,6 +20,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import TaskNames
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.validation.walk import nodes_of
+from swf_temporal.text.origin import Fetch
 
 Task: TypeAlias = dict[str, Any]
 Step: TypeAlias = tuple[str, Task]
@@ -32,8 +33,11 @@ ERRORS: Final = "https://open-workflow-specification.org/spec/1.0.0/errors/"
 class Context:
     """The definition that is rewritten, the names of its tasks, and what is to be said of it."""
 
-    def __init__(self, definition: ServerlessWorkflowDefinition, report: UpgradeReport, namespace: str) -> None:
+    def __init__(
+        self, definition: ServerlessWorkflowDefinition, report: UpgradeReport, namespace: str, fetch: Fetch
+    ) -> None:
         self.workflow = definition.workflow
+        self.fetch = fetch
         self.report = report
         self.namespace = namespace
         self.translate = Translator(definition.workflow, definition.expressions)

@@ -9,6 +9,7 @@ from swf_temporal.languages.serverless_workflow.model.actions import FunctionRef
 from swf_temporal.languages.serverless_workflow.model.definitions import Auth, Function
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import Context, Task
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import Inexpressible, braced
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.messages import exchanged
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import task_name
 
 _BUILT_IN: Final = ("http", "openapi", "grpc", "asyncapi", "mcp", "a2a")
@@ -183,30 +184,23 @@ def _grpc(function: Function, context: Context, given: Arguments | None) -> dict
 
 
 def _asyncapi(function: Function, context: Context, given: Arguments | None) -> dict[str, Any]:
-    """Return a call that sends a message or, if nothing is given to send or it is said so, receives one."""
+    """Return a call that sends a message or receives one, as the document says or the operation itself."""
     if isinstance(function.operation, Mapping):
         named = {key: str(value) for key, value in function.operation.items()}
-        document, action = named.pop("document", ""), named.pop("action", None)
+        document = named.pop("document", "")
     else:
         document, operation = _parts(function, 2)
-        named, action = {"operation": operation}, None
-    parameters = _parameters(function, context, given)
-    receives = action == "receive" or (action is None and ("result" in function.metadata or not parameters))
-    context.differs(
-        f"the document says what {function.name!r} does: a call that {'receives' if receives else 'sends'} a message"
-        " is written, without waiting for a reply",
-        function,
-    )
+        named = {"operation": operation}
+    exchange = exchanged(function, document, named, _parameters(function, context, given), context)
+    named.pop("action", None)
     policy = policy_of(function, context)
-    made: dict[str, Any] = {"document": _document(document, function, context), **named}
-    if receives:
-        made["subscription"] = {"consume": {"amount": 1}}
-    else:
-        headers = {"headers": parameters.pop("headers")} if "headers" in parameters else {}
-        made["message"] = {"payload": parameters.pop("payload", parameters), **headers}
+    made: dict[str, Any] = {"document": _document(document, function, context), **named, **exchange}
     if policy is not None:
         made["authentication"] = policy
-    return {"call": "asyncapi", "with": made, **({"output": {"as": ".[0].payload"}} if receives else {})}
+    if "subscription" not in exchange:
+        return {"call": "asyncapi", "with": made}
+    result = ".[0]" if function.metadata.get("result") == "message" else ".[0].payload"
+    return {"call": "asyncapi", "with": made, "output": {"as": result}}
 
 
 def _parameters(function: Function, context: Context, given: Arguments | None) -> dict[str, Any]:

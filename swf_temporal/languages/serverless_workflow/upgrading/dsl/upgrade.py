@@ -23,7 +23,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.ways import Block,
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.writing import comments_of, marked, yaml_of
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.text.located import Object, plain
-from swf_temporal.text.origin import Source
+from swf_temporal.text.origin import Fetch, Source, nothing
 from swf_temporal.text.parsing import read_object
 from swf_temporal.text.round_trip import round_trip
 
@@ -46,17 +46,19 @@ def rewritten(
     read: Callable[[Object, Source], Checked],
     report: UpgradeReport,
     namespace: str = DEFAULT_NAMESPACE,
+    fetch: Fetch = nothing,
 ) -> str:
     """Return the definition of 0.8 in *source* as one of DSL 1.0 in *namespace*, and report what differs.
 
-    What cannot be expressed is a task that raises an error, and reported. Raises InvalidDefinition.
+    *fetch* returns the documents of functions. What cannot be expressed is a task that raises an error, and reported.
+    Raises InvalidDefinition.
     """
     root, _ = read_object(source)
     checked = read(root, source)
     definition = checked.definition
     if not isinstance(definition, ServerlessWorkflowDefinition):
         raise InvalidDefinition([one for one in checked.problems if one.severity is Severity.ERROR])
-    made = _Definition(definition, report, namespace)
+    made = _Definition(definition, report, namespace, fetch)
     document = made.document()
     if source.text.lstrip().startswith("{"):
         return show_json(document, indent=2) + "\n"
@@ -64,9 +66,11 @@ def rewritten(
 
 
 class _Definition:
-    def __init__(self, definition: ServerlessWorkflowDefinition, report: UpgradeReport, namespace: str) -> None:
+    def __init__(
+        self, definition: ServerlessWorkflowDefinition, report: UpgradeReport, namespace: str, fetch: Fetch
+    ) -> None:
         self.workflow: Workflow = definition.workflow
-        self.context = Context(definition, report, namespace)
+        self.context = Context(definition, report, namespace, fetch)
         self.report = report
         self.states = States(self.context)
         self._schedule: dict[str, Any] = {}

@@ -275,3 +275,61 @@ states:
 def test_what_is_no_definition_is_refused() -> None:
     with pytest.raises(InvalidDefinition):
         upgrade(Source('{"id": "x", "specVersion": "0.8", "states": [{"name": "A", "type": "inject"}]}'), "1.0")
+
+
+def operation(name: str, *actions: Any, **more: Any) -> dict[str, Any]:
+    way = {} if "transition" in more else {"end": True}
+    return {"name": name, "type": "operation", "actions": list(actions), **way, **more}
+
+
+def test_a_filter_that_selects_nothing_leaves_the_data_as_they_are() -> None:
+    work = {"functionRef": "work"}
+    workflow = {
+        "id": "one",
+        "specVersion": "0.8",
+        "functions": [{"name": "work", "type": "custom"}],
+        "states": [
+            operation("A", work, stateDataFilter={"output": "${ .exceptions }"}, transition="B"),
+            operation("B", work, stateDataFilter={"input": "${ .a[]? | .b }"}, transition="C"),
+            operation("C", work, stateDataFilter={"output": "${ {a} }"}),
+        ],
+    }
+    document = {"scenario": "A filter", "workflow": workflow, "functions": {"work": {"a": 1}}}
+    found = compared("a filter", document)
+    assert found is not None
+    assert found.outcome is Outcome.AGREE
+    made = rewritten(workflow)
+    tasks = {name: task for one in json.loads(made.text)["do"] for name, task in one.items()}
+    assert tasks["A"]["output"]["as"].endswith("| if .exceptions == null then . else .exceptions end }")
+    assert tasks["C"]["output"]["as"].endswith("| {a} }")
+
+
+def test_an_error_without_a_body_or_a_detail() -> None:
+    text = """\
+id: one
+specVersion: "0.8"
+functions: [{name: work, type: custom}]
+errors: [{name: not there}, {name: other}]
+states:
+  - name: A
+    type: operation
+    actions:
+      - functionRef: work
+    onErrors:
+      - {errorRef: not there, transition: B}
+      - {errorRef: "*", transition: B}
+    end: true
+  - name: B
+    type: inject
+    data: {said: "${ $WORKFLOW.error.body.error }"}
+    end: true
+"""
+    made = upgrade(Source(text), "1.0")
+    told = {one.message: one.line for one in made.changes}
+    assert (
+        told["the error 'not there' is known by its message: 1.0 has types and statuses of errors, and no such codes"]
+        == 11
+    )
+    body = "an error of 1.0 has no body: what stands for $WORKFLOW.error.body.error is null"
+    assert told[f"{body}; use $context.error.detail, a text"] == 14
+    assert '($error.detail // "") | test("not there")' in upgrade(Source(text.replace('"*"', "other")), "1.0").text

@@ -59,12 +59,13 @@ def effect(action: Action, timeout: str | None, context: Context) -> Step:
     if action.condition is not None or action.sleep is not None or action.event_ref is not None:
         context.differs(WHOLE, action)
         return context.inner.free(f"{name_of(action)} branch"), {"do": as_list(_steps(action, timeout, context))}
-    task, merge = _invoked(action, context)
-    if merge is not None:
-        context.note(merge.notes)
-    name = context.inner.free(name_of(action))
-    task = {**task, "output": {"as": "{}" if merge is None else merge.effect()}}
-    return _completed(action, (name, task), timeout, context)
+    with context.at(action):
+        task, merge = _invoked(action, context)
+        if merge is not None:
+            context.note(merge.notes)
+        name = context.inner.free(name_of(action))
+        task = {**task, "output": {"as": "{}" if merge is None else merge.effect()}}
+        return _completed(action, (name, task), timeout, context)
 
 
 def name_of(action: Action) -> str:
@@ -91,6 +92,11 @@ def _into(merge: Merge, base: str) -> str:
 
 
 def _steps(action: Action, timeout: str | None, context: Context, put: Put = _into) -> list[Step]:
+    with context.at(action):
+        return _with_waits(action, timeout, context, put)
+
+
+def _with_waits(action: Action, timeout: str | None, context: Context, put: Put) -> list[Step]:
     steps = _performing(action, timeout, context, put)
     sleep = action.sleep
     if sleep is not None and sleep.before is not None:

@@ -1,7 +1,8 @@
 """The state that the modules of this package share while they rewrite one definition."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final, TypeAlias
 
 from swf_temporal.base.data import JSON
@@ -40,21 +41,35 @@ class Context:
         self.fetch = fetch
         self.report = report
         self.namespace = namespace
-        self.translate = Translator(definition.workflow, definition.expressions)
+        self.translate = Translator(definition.workflow, definition.expressions, lambda message: self.note([message]))
         self.names = TaskNames()
         """The names of the tasks of the workflow itself."""
         self.inner = TaskNames()
         """The names of the tasks inside that of the present state."""
         self.events: Mapping[str, Event] = {one.name: one for one in self.workflow.events}
+        self.here: Node | None = None
+        """The part of the definition that is being written, for the lines in the report."""
         self.nodes = nodes_of(self.workflow)
         self.used_functions: dict[str, None] = {}
         self.used_retries: dict[str, None] = {}
         self.used_auths: dict[str, None] = {}
 
     def note(self, messages: Iterable[str]) -> None:
-        """Report what differs throughout the definition, once each."""
+        """Report what differs throughout the definition, once each, where it does first."""
         for message in messages:
-            self.report.differs(message)
+            if self.here is None:
+                self.report.differs(message)
+            else:
+                self.differs(message, self.here)
+
+    @contextmanager
+    def at(self, node: Node) -> Iterator[None]:
+        """Let *node* be the part that is being written."""
+        before, self.here = self.here, node
+        try:
+            yield
+        finally:
+            self.here = before
 
     def differs(self, message: str, node: Node) -> None:
         """Report that what is written in place of *node* has another effect."""

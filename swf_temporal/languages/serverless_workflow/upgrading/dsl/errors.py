@@ -11,8 +11,8 @@ from swf_temporal.languages.serverless_workflow.model.definitions import Retry
 from swf_temporal.languages.serverless_workflow.model.states import OnError
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import ERRORS, Context, Step, duration
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import Inexpressible
+from swf_temporal.runtime.retrying import CATCH_ALL
 
-_ALL: Final = ("*", "DefaultErrorRef", "java.lang.Exception", "java.lang.RuntimeException")
 _STATUS: Final = re.compile(r"(?:HTTP:)?([45]\d\d)")
 _TYPES: Final = {"TimedOut": "timeout", "ExpressionFailed": "expression", "SchemaMismatch": "validation"}
 ALWAYS: Final = (
@@ -113,11 +113,11 @@ def _jitter(jitter: float | str, delay: str) -> str:
 
 def code_of(name: str, context: Context) -> str:
     """Return the type, the status or the message of the errors that *name* means; an empty text for all."""
-    if name in _ALL:
+    if name in CATCH_ALL:
         return ""
     defined = next((one for one in context.workflow.errors if one.name == name), None)
     code = name if defined is None or defined.code is None else defined.code
-    if code in _ALL:
+    if code in CATCH_ALL:
         return ""
     status = _STATUS.fullmatch(code)
     if status is not None:
@@ -131,10 +131,9 @@ def code_of(name: str, context: Context) -> str:
         return f"{ERRORS}{_TYPES[code]}"
     if code == "NoConditionMatched":
         return f"{_MESSAGE}{code}"
-    if re.fullmatch(r"[\w.$]+", code):
-        context.note([BY_MESSAGE.format(code=code)])
-        return f"{_MESSAGE}{re.escape(code)}"
-    return f"{_MESSAGE}{code}"
+    context.note([BY_MESSAGE.format(code=code)])
+    is_word = re.fullmatch(r"[\w.$]+", code) is not None
+    return f"{_MESSAGE}{re.escape(code) if is_word else code}"
 
 
 def filter_of(codes: list[str]) -> dict[str, Any]:
@@ -161,13 +160,17 @@ def condition_of(codes: list[str], error: str = "$error") -> str:
 
 def _test(code: str, error: str) -> str:
     if code.startswith(_MESSAGE):
-        return f"{error}.detail | test({show_json(code.removeprefix(_MESSAGE))})"
+        return f'({error}.detail // "") | test({show_json(code.removeprefix(_MESSAGE))})'
     return f"{error}.status == {code}" if code.isdigit() else f'{error}.type == "{code}"'
 
 
 def codes_of(entries: Iterable[OnError], context: Context) -> list[str]:
     """Return the types and statuses of the errors that *entries* match."""
-    return [code_of(name, context) for entry in entries for name in entry.error_refs]
+    found = []
+    for entry in entries:
+        with context.at(entry):
+            found += [code_of(name, context) for name in entry.error_refs]
+    return found
 
 
 def unmatched(context: Context) -> str:

@@ -1,7 +1,7 @@
 """Expressions of 0.8 in DSL 1.0: the same jq with other variables, and without constants and expression functions."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from swf_temporal.base.data import JSON
@@ -50,18 +50,20 @@ _OPENING_BEFORE_LIST: Final = re.compile(r"(?:^|[\s(\[{:,;|=<>+*/%-])$")
 class Translator:
     """Translates the expressions of one definition."""
 
-    def __init__(self, workflow: Workflow, compiled: Expressions, *, may_use_secrets: bool = False) -> None:
+    def __init__(
+        self, workflow: Workflow, compiled: Expressions, tell: Callable[[str], None], *, may_use_secrets: bool = False
+    ) -> None:
+        """*tell* is called with each difference of an expression that is translated."""
         self._workflow = workflow
+        self._tell = tell
         self._compiled = compiled
         self._may_use_secrets = may_use_secrets
         self._within: tuple[str, ...] = ()
-        self.notes: dict[str, None] = {}
-        """The differences of the expressions that were translated."""
         self._operations = {one.name: one.operation for one in workflow.functions if one.type == "expression"}
 
     def with_secrets(self) -> "Translator":
         """Return a translator for texts that may use secrets."""
-        return Translator(self._workflow, self._compiled, may_use_secrets=True)
+        return Translator(self._workflow, self._compiled, self._tell, may_use_secrets=True)
 
     # Texts
 
@@ -76,7 +78,7 @@ class Translator:
         found = self.jq(value)
         if not (yields_several(found) and "[]" in found):
             return found
-        self.notes[_UNCLEAR] = None
+        self._tell(_UNCLEAR)
         return f"[{found}] | all"
 
     def jq(self, value: Any) -> str:
@@ -228,16 +230,23 @@ class Translator:
             return _group(show_json(value)) + "".join(f".{step}" for step in steps[1:])
         known, rest = _WORKFLOW.get(steps[0]), steps[1:]
         if steps[0] == "runId":
-            self.notes["1.0 has no id of a run: $WORKFLOW.runId is the id of the instance"] = None
+            self._tell("1.0 has no id of a run: $WORKFLOW.runId is the id of the instance")
         if steps[0] == "error" and rest:
-            self.notes[_MESSAGES if rest[0] in ("message", "status") else _ERROR_PARTS] = None
+            self._tell(self._about_error(rest))
             known, rest = _ERROR.get(rest[0]), rest[1:]
         elif steps[0] == "error":
-            self.notes[_ERROR_PARTS] = None
+            self._tell(_ERROR_PARTS)
             known = "($context.error | {name: .title, code: .type, message: .detail, status})"
         if known is None:
             raise Inexpressible("$WORKFLOW." + ".".join(steps))
         return known + "".join(f".{step}" for step in rest)
+
+    def _about_error(self, steps: list[str]) -> str:
+        """Return how the part of an error that *steps* lead to differs in 1.0."""
+        if steps[0] == "body":
+            written = "$WORKFLOW.error." + ".".join(steps)
+            return f"an error of 1.0 has no body: what stands for {written} is null; use $context.error.detail, a text"
+        return _MESSAGES if steps[0] in ("message", "status") else _ERROR_PARTS
 
     def _constant(self, steps: list[str]) -> str:
         value: JSON = dict(self._workflow.constants)
@@ -324,6 +333,14 @@ def yields_several(jq: str) -> bool:
 def single(jq: str) -> str:
     """Return *jq* so that it yields one value: a list of several, as 0.8 has them, and null for none."""
     return f"([{jq}] | if length > 1 then . else .[0] end)" if yields_several(jq) else jq
+
+
+def or_all(jq: str) -> str:
+    """Return jq that yields what *jq* does, and all data if that is null or nothing, as filters of 0.8 do."""
+    found = single(jq)
+    if _is_simple(found):
+        return f"if {found} == null then . else {found} end"
+    return f"{grouped(found)} as $selected | if $selected == null then . else $selected end"
 
 
 def _key(key: str) -> str:

@@ -19,7 +19,6 @@ ARRAYS: Final = (
     " object cannot be merged into"
 )
 RESPONSE: Final = "a result that is not an object is put under 'response', also if the data are still empty"
-SELECTS: Final = "a filter that selects nothing yields null: in 0.8 it has no effect"
 PLACED: Final = "toStateData with more than keys replaces what is at its place: in 0.8 objects are merged"
 DEEP: Final = "toStateData with several keys replaces what is no object on its path: in 0.8 the action fails"
 

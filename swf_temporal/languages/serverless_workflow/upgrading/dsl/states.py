@@ -57,10 +57,11 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import
     braced,
     check_variable,
     grouped,
+    or_all,
     piped,
     uses_root,
 )
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.merging import ARRAYS, SELECTS
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.merging import ARRAYS
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import TaskNames, task_name
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.switches import Switches, free
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.undoing import noted
@@ -96,7 +97,8 @@ class States:
     def blocks(self, state: State, *, is_begun: bool = False) -> list[Block]:
         """Return the tasks of *state*: one that raises an error if it cannot be expressed."""
         try:
-            return self.written(state, is_begun=is_begun).blocks
+            with self.context.at(state):
+                return self.written(state, is_begun=is_begun).blocks
         except Inexpressible as error:
             message = f"the {state.type} state {state.name!r}: {error}"
             self.context.refused(message, state)
@@ -175,10 +177,10 @@ class States:
     def _filter(self, given: Any) -> str | None:
         if given is None:
             return None
-        if not self._translate.kinds(given) <= {"object", "array", "string", "number", "boolean"}:
-            self.context.note([SELECTS])
         found = self._translate.jq(given)
-        return None if found.strip() == "." else found
+        if self._translate.kinds(given) <= {"object", "array", "string", "number", "boolean"}:
+            return None if found.strip() == "." else found
+        return or_all(found)
 
     def in_time(self, state: StateBase, task: Task) -> Task:
         times = self.context.timeouts(state.timeouts)

@@ -90,7 +90,6 @@ class _Definition:
         made["output"] = self._part(
             "dataOutputSchema", workflow, lambda: self._schema(workflow.data_output_schema, "output")
         )
-        self.context.note(self.context.translate.notes)
         made = {key: value for key, value in made.items() if value}
         document: dict[str, Any] = marked({**made, "do": tasks})
         return document
@@ -135,7 +134,8 @@ class _Definition:
 
     def _part(self, what: str, node: Node, write: Any) -> Any:
         try:
-            return write()
+            with self.context.at(node):
+                return write()
         except Inexpressible as error:
             self.context.refused(f"{what}: {error}", node)
             return None
@@ -191,7 +191,11 @@ class _Definition:
             for one in workflow.auth
             if one.name in context.used_auths
         }
-        retries = {one.name: policy_of(one, context) for one in workflow.retries if one.name in context.used_retries}
+        retries = {
+            one.name: self._part("retries", one, lambda one=one: policy_of(one, context))
+            for one in workflow.retries
+            if one.name in context.used_retries
+        }
         made: dict[str, Any] = {
             "secrets": list(workflow.secrets),
             "authentications": authentications,
@@ -275,7 +279,8 @@ class _Definition:
 
     def _blocks(self, state: State, *, is_start: bool) -> list[Block]:
         try:
-            begins = is_start and isinstance(state, EventState) and self._starts(state)
+            with self.context.at(state):
+                begins = is_start and isinstance(state, EventState) and self._starts(state)
         except Inexpressible as error:
             begins = False
             self.context.refused(f"the start in {state.name!r}: {error}", state)

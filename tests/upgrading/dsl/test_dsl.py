@@ -333,3 +333,72 @@ states:
     body = "an error of 1.0 has no body: what stands for $WORKFLOW.error.body.error is null"
     assert told[f"{body}; use $context.error.detail, a text"] == 14
     assert '($error.detail // "") | test("not there")' in upgrade(Source(text.replace('"*"', "other")), "1.0").text
+
+
+def test_a_call_that_cannot_be_expressed_fails_in_its_place() -> None:
+    work, other = {"name": "work", "type": "custom", "operation": "script:python"}, {"name": "other", "type": "custom"}
+    action = {"functionRef": {"refName": "work", "arguments": {"a": "${ $WORKFLOW }"}}, "retryRef": "often"}
+    made = rewritten(
+        {
+            "functions": [work, other],
+            "errors": [{"name": "missing", "code": "404"}],
+            "retries": [{"name": "often", "delay": "PT1S", "maxAttempts": 3}],
+            "states": [
+                operation("A", action, onErrors=[{"errorRef": "missing", "transition": "C"}], transition="B"),
+                operation("B", {"functionRef": "other"}),
+                inject("C"),
+            ],
+        }
+    )
+    assert kinds(made)["inexpressible"] == ["the action 'work': $WORKFLOW as a whole"]
+    document = json.loads(made.text)
+    tasks = {name: task for one in document["do"] for name, task in one.items()}
+    assert list(tasks) == ["A", "B", "C"]
+    assert tasks["A"]["catch"] == {"errors": {"with": {"status": 404}}, "then": "C"}
+    [tried] = [task for one in tasks["A"]["try"] for task in one.values()]
+    assert tried["catch"] == {"retry": "often"}
+    assert list(tried["try"][0]["work"]) == ["raise"]
+    assert document["use"]["functions"].keys() == {"other"}
+
+
+EVENTS = """\
+id: one
+specVersion: "0.8"
+keepActive: true
+timeouts:
+  workflowExecTimeout: {duration: PT1H, runBefore: Report}
+events:
+  - {name: reading, type: reading, source: sensors/3}
+  - {name: done, type: done, kind: produced}
+states:
+  - name: Read
+    type: event
+    onEvents: [{eventRefs: [reading]}]
+    transition: Wait
+  - name: Wait
+    type: switch
+    eventConditions: [{eventRef: reading, end: {produceEvents: [{eventRef: done}]}}]
+    defaultCondition:
+      end: true
+  - {name: Report, type: inject, data: {a: 1}, end: {terminate: true}}
+"""
+
+
+def test_what_is_lost_or_added_with_events_is_said_by_place() -> None:
+    told = {one.message: one.line for one in upgrade(Source(EVENTS), "1.0").changes}
+    again = "in 0.8 'Read' waits for events again, and those of all rounds are merged: an instance of 1.0 has one round"
+    lost = "'Wait' and 'Report' have never what others have merged"
+    assert told[f"1.0 has no keepActive: an instance completes at its end; {again}, and {lost}"] == 3
+    late = "in 0.8 it runs PT1H after the start, with the events of all rounds"
+    assert told[f"'Report' runs if the tasks take PT1H in one round: {late}"] == 5
+    assert told["the default of 'Wait' is left out: it is never taken, as there is no eventTimeout"] == 18
+    source = "the event 'done' has no source: https://serverlessworkflow.io is written, which is sent in 0.8"
+    assert told[source] == 8
+    assert "needs the version after 1.0.3: a source without a scheme" in told
+
+
+def test_what_only_the_next_version_has_is_said() -> None:
+    made = upgrade(Source(OLD), "1.0")
+    assert "needs the version after 1.0.3: an endpoint without a scheme, catch.then" in kinds(made)["changed"]
+    made = upgrade(Source(EVENTS.replace("sensors/3", "http://sensors").replace("keepActive: true", "")), "1.0")
+    assert not [one for one in kinds(made)["changed"] if "needs" in one]

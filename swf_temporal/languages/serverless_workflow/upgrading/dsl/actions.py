@@ -1,11 +1,12 @@
 """Actions as tasks of DSL 1.0."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final, TypeAlias
 
 from swf_temporal.languages.serverless_workflow.model.actions import Action, EventRef, FunctionRef, SubflowRef
 from swf_temporal.languages.serverless_workflow.model.definitions import Function
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import Context, Step, Task, duration
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import Context, Step, Task, duration, refusal
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.errors import is_retried, retried
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.events import emit, listen_to, merged_output
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import (
@@ -59,13 +60,17 @@ def effect(action: Action, timeout: str | None, context: Context) -> Step:
     if action.condition is not None or action.sleep is not None or action.event_ref is not None:
         context.differs(WHOLE, action)
         return context.inner.free(f"{name_of(action)} branch"), {"do": as_list(_steps(action, timeout, context))}
-    with context.at(action):
-        task, merge = _invoked(action, context)
-        if merge is not None:
-            context.note(merge.notes)
-        name = context.inner.free(name_of(action))
-        task = {**task, "output": {"as": "{}" if merge is None else merge.effect()}}
-        return _completed(action, (name, task), timeout, context)
+    [step] = _or_refused(action, lambda: [_effect(action, timeout, context)], context)
+    return step
+
+
+def _effect(action: Action, timeout: str | None, context: Context) -> Step:
+    task, merge = _invoked(action, context)
+    if merge is not None:
+        context.note(merge.notes)
+    name = context.inner.free(name_of(action))
+    task = {**task, "output": {"as": "{}" if merge is None else merge.effect()}}
+    return _completed(action, (name, task), timeout, context)
 
 
 def name_of(action: Action) -> str:
@@ -92,8 +97,24 @@ def _into(merge: Merge, base: str) -> str:
 
 
 def _steps(action: Action, timeout: str | None, context: Context, put: Put = _into) -> list[Step]:
-    with context.at(action):
-        return _with_waits(action, timeout, context, put)
+    return _or_refused(action, lambda: _with_waits(action, timeout, context, put), context)
+
+
+def _or_refused(action: Action, write: Callable[[], list[Step]], context: Context) -> list[Step]:
+    """Return the tasks that *write* does: one that raises an error, with the retries of *action*, if it cannot."""
+    names = context.inner
+    try:
+        with context.at(action):
+            context.inner = names.copy()
+            return write()
+    except Inexpressible as error:
+        context.inner = names
+        message = f"{_said(action)}: {error}"
+        context.refused(message, action)
+        step = names.free(name_of(action)), refusal(message)
+        with suppress(Inexpressible):
+            step = retried(action, step, context)
+        return [step]
 
 
 def _with_waits(action: Action, timeout: str | None, context: Context, put: Put) -> list[Step]:
@@ -200,7 +221,6 @@ def _call(ref: FunctionRef, function: Function, selected: str | None, context: C
         context.note([IN_PLACE])
         return {**taken, **component(function, context, given)}, "."
     component(function, context)
-    context.used_functions[function.name] = None
     if not isinstance(arguments, Mapping):
         # Those of a function are an object, and without them it gets the input of the call.
         given = piped(*(() if selected is None else (selected,)), context.translate.construction(arguments))

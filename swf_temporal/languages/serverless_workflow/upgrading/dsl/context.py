@@ -29,6 +29,8 @@ Step: TypeAlias = tuple[str, Task]
 
 ERRORS: Final = "https://open-workflow-specification.org/spec/1.0.0/errors/"
 """The beginning of the types of standard errors."""
+NOT_IMPLEMENTED: Final = 501
+"""The status of the errors that stand for what cannot be expressed."""
 
 
 class Context:
@@ -50,9 +52,6 @@ class Context:
         self.here: Node | None = None
         """The part of the definition that is being written, for the lines in the report."""
         self.nodes = nodes_of(self.workflow)
-        self.used_functions: dict[str, None] = {}
-        self.used_retries: dict[str, None] = {}
-        self.used_auths: dict[str, None] = {}
 
     def note(self, messages: Iterable[str]) -> None:
         """Report what differs throughout the definition, once each, where it does first."""
@@ -71,9 +70,9 @@ class Context:
         finally:
             self.here = before
 
-    def differs(self, message: str, node: Node) -> None:
-        """Report that what is written in place of *node* has another effect."""
-        self.report.place(node, node.where.position.line)
+    def differs(self, message: str, node: Node, key: str = "") -> None:
+        """Report that what is written in place of *node*, or of its *key*, has another effect."""
+        self.report.place(node, node.where.key(key).line)
         self.report.differs(message, node=node)
 
     def reshaped(self, message: str, node: Node) -> None:
@@ -92,6 +91,12 @@ class Context:
         return own.model_copy(
             update={name: value for name, value in given.items() if getattr(own, name) is None and value is not None}
         )
+
+
+def refusal(message: str) -> Task:
+    """Return the task that stands for what cannot be expressed, as *message* says."""
+    error = {"type": f"{ERRORS}configuration", "status": NOT_IMPLEMENTED, "title": f"Not in 1.0: {message}"}
+    return {"raise": {"error": error}}
 
 
 def duration(text: str, translate: Translator) -> str | dict[str, float]:

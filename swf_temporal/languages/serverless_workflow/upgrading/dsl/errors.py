@@ -65,7 +65,6 @@ def _policy(action: Action, context: Context) -> Any:
     if found.max_attempts is not None and str(found.max_attempts) in ("0", "1"):
         return None
     policy_of(found, context)
-    context.used_retries[found.name] = None
     context.note([ALWAYS])
     return found.name
 

@@ -12,9 +12,8 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import Con
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import Inexpressible, piped
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.merging import Merge, merge_of
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import TaskNames
+from swf_temporal.runtime.correlation import DEFAULT_SOURCE
 
-_SOURCE: Final = "https://serverlessworkflow.io"
-"""The source of produced events whose definition has none."""
 _WILDCARDS: Final = {"+": "[^/]+", "#": ".*"}
 """The wildcards of sources, which are regular expressions in 1.0."""
 CORRELATED: Final = (
@@ -80,12 +79,15 @@ def merge_of_event(given: EventDataFilter | None, context: Context, of: str = ".
 def emit(event: Event, data: Any, attributes: Mapping[str, Any], context: Context) -> Task:
     """Return the task that emits *event*; it leaves the data as they are."""
     translate = context.translate
+    if not event.source:
+        message = f"the event {event.name!r} has no source: {DEFAULT_SOURCE} is written, which is sent in 0.8"
+        context.reshaped(message, event)
     fixed = ("id", "source", "type", "specversion", "data", "data_base64")
     return {
         "emit": {
             "event": {
                 "with": {
-                    "source": event.source or _SOURCE,
+                    "source": event.source or DEFAULT_SOURCE,
                     "type": event.type or event.name,
                     **{key: translate.template(value) for key, value in attributes.items() if key.lower() not in fixed},
                     "data": _data(data, context),

@@ -111,7 +111,7 @@ def _http(function: Function, context: Context, arguments: Arguments | None) -> 
         query |= rest
     elif rest:
         body = rest
-    policy = policy_of(function, context)
+    policy = policy_of(function)
     made: dict[str, Any] = {
         "method": method,
         "endpoint": uri if policy is None else {"uri": uri, "authentication": policy},
@@ -156,7 +156,7 @@ def _openapi(function: Function, context: Context, given: Arguments | None) -> d
     parameters = _parameters(function, context, given)
     if parameters:
         made["parameters"] = parameters
-    policy = policy_of(function, context)
+    policy = policy_of(function)
     if policy is None and context.workflow.secrets:
         context.note([SCHEMES])
     return {"call": "openapi", "with": made if policy is None else {**made, "authentication": policy}}
@@ -171,7 +171,7 @@ def _grpc(function: Function, context: Context, given: Arguments | None) -> dict
     server = {"host": "localhost"} | {
         key: function.metadata[key] for key in ("host", "port") if key in function.metadata
     }
-    policy = policy_of(function, context)
+    policy = policy_of(function)
     return {
         "call": "grpc",
         "with": {
@@ -193,7 +193,7 @@ def _asyncapi(function: Function, context: Context, given: Arguments | None) -> 
         named = {"operation": operation}
     exchange = exchanged(function, document, named, _parameters(function, context, given), context)
     named.pop("action", None)
-    policy = policy_of(function, context)
+    policy = policy_of(function)
     made: dict[str, Any] = {"document": _document(document, function, context), **named, **exchange}
     if policy is not None:
         made["authentication"] = policy
@@ -243,15 +243,13 @@ def _document(uri: str, function: Function, context: Context) -> dict[str, Any]:
     name = next((one for one in names if one is not None), None)
     if name is None:
         return {"endpoint": uri}
-    context.used_auths[name] = None
     return {"endpoint": {"uri": uri, "authentication": {"use": name}}}
 
 
-def policy_of(function: Function, context: Context) -> dict[str, str] | None:
+def policy_of(function: Function) -> dict[str, str] | None:
     name = None if function.auth_ref is None else function.auth_ref.invocation
     if name is None:
         return None
-    context.used_auths[name] = None
     return {"use": name}
 
 
@@ -264,7 +262,7 @@ def asked(function: Function, ref: FunctionRef, context: Context) -> tuple[Task,
         request, before = _graphql(function, arguments, ref.selection_set, context)
     else:
         request, before = _odata(function, arguments, context)
-    policy = policy_of(function, context)
+    policy = policy_of(function)
     if policy is not None:
         request["endpoint"] = {"uri": request["endpoint"], "authentication": policy}
     return {"call": "http", "with": request}, before

@@ -16,6 +16,9 @@ class TaskNames:
     def __init__(self, reserved: Iterable[str] = ()) -> None:
         self._taken = {*DIRECTIVES, *reserved}
 
+    def copy(self) -> "TaskNames":
+        return TaskNames(self._taken)
+
     def free(self, name: str) -> str:
         """Return *name* as the name of a task, with a number if it is taken; it is taken then."""
         plain = found = task_name(name)

@@ -38,6 +38,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import (
     Task,
     duration,
     plain,
+    refusal,
 )
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.errors import (
     GIVEN,
@@ -100,10 +101,13 @@ class States:
             with self.context.at(state):
                 return self.written(state, is_begun=is_begun).blocks
         except Inexpressible as error:
-            message = f"the {state.type} state {state.name!r}: {error}"
-            self.context.refused(message, state)
-            raised = {"type": f"{ERRORS}configuration", "status": 501, "title": f"Not in 1.0: {message}"}
-            return [Block([(self.ways.name_of(state.name), {"raise": {"error": raised}})])]
+            task = self._refused(state, error)
+            return [Block([(self.ways.name_of(state.name), task)], self.ways.of(state))]
+
+    def _refused(self, state: StateBase, error: Inexpressible) -> Task:
+        message = f"the {state.type} state {state.name!r}: {error}"
+        self.context.refused(message, state)
+        return refusal(message)
 
     def chain(self, first: str, end: Way = END) -> list[Step]:
         """Return the tasks of the states that are run from *first* on, which are no part of the other control flow."""
@@ -121,9 +125,12 @@ class States:
         self.context.inner = TaskNames()
         if isinstance(state, SwitchState):
             return self._switches.written(state)
-        steps = (
-            self._actions_of(state) if is_begun and isinstance(state, EventState) else self._work[type(state)](state)
-        )
+        try:
+            is_begun_by = is_begun and isinstance(state, EventState)
+            steps = self._actions_of(state) if is_begun_by else self._work[type(state)](state)
+        except Inexpressible as error:
+            # What is caught, and what follows, is written all the same.
+            steps = [(state.name, self._refused(state, error))]
         name = self.ways.name_of(state.name)
         made = Written([Block([(name, {})], self.ways.of(state))])
         block = made.blocks[0]

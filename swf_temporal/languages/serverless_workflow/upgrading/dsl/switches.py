@@ -73,6 +73,10 @@ class Switches:
     def _by_events(self, state: SwitchState) -> Written:
         """Return a task that waits for one of the events, and one that goes where this leads."""
         context, conditions = self._context, state.event_conditions
+        default = state.default_condition
+        if default is not None and context.timeouts(state.timeouts).event_timeout is None:
+            said = f"the default of {state.name!r} is left out"
+            context.reshaped(f"{said}: it is never taken, as there is no eventTimeout", default)
         filters = [one.event_data_filter for one in conditions]
         refs = list(dict.fromkeys(one.event_ref for one in conditions))
         listen = listen_to(refs, context)

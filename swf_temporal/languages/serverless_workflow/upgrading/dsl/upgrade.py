@@ -1,6 +1,6 @@
 """Rewriting a definition of 0.8 as a definition of DSL 1.0, as a new text."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from swf_temporal.base.errors import InvalidDefinition, Severity
@@ -36,6 +36,14 @@ RUN_BEFORE: Final = (
 )
 INTERRUPT: Final = "1.0 has no timeout without interrupt: it ends the task that runs"
 KEPT: Final = "1.0 has no keepActive: an instance completes at its end"
+AGAIN: Final = (
+    "; in 0.8 {state!r} waits for events again, and those of all rounds are merged: an instance of 1.0 has one round,"
+    " and {last} never what others have merged"
+)
+LATE: Final = (
+    "{state!r} runs if the tasks take {time} in one round: in 0.8 it runs {time} after the start, with the events of"
+    " all rounds"
+)
 DSL: Final = "1.0.3"
 """The version of the language that is written."""
 DEFAULT_NAMESPACE: Final = "default"
@@ -85,13 +93,16 @@ class _Definition:
         self._part("the schedule", workflow.start, self._write_schedule)
         made: dict[str, Any] = {"document": self._head(), "schedule": self._schedule}
         made["input"] = self._input()
-        made["use"] = self._use()
+        made["use"] = self._use(tasks)
         made["timeout"] = self._part("workflowExecTimeout", workflow, self._timeout)
         made["output"] = self._part(
             "dataOutputSchema", workflow, lambda: self._schema(workflow.data_output_schema, "output")
         )
         made = {key: value for key, value in made.items() if value}
         document: dict[str, Any] = marked({**made, "do": tasks})
+        newer = list(dict.fromkeys(_newer(document)))
+        if newer:
+            self.report.reshaped(f"needs the version after {DSL}: {', '.join(newer)}")
         return document
 
     def lines(self) -> dict[int, tuple[str, str]]:
@@ -122,10 +133,27 @@ class _Definition:
         if undoes_cancelled and self.states.ways.undoing.compensable:
             self.context.differs("1.0 does nothing after cancellation: compensateOnCancel has no effect", workflow)
         if workflow.keep_active:
-            self.context.differs(KEPT, workflow)
+            self._check_kept()
         for message, is_so in refused.items():
             if is_so:
                 self.context.refused(message, workflow)
+
+    def _check_kept(self) -> None:
+        """Report what is lost as instances do not stay active."""
+        workflow = self.workflow
+        start = next(one for one in workflow.states if one.name == workflow.start_state)
+        if not isinstance(start, EventState):
+            self.context.differs(KEPT, workflow, "keepActive")
+            return
+        following = [
+            one for one in workflow.states if self.states.ways.undoing.is_reached(one.name) and one is not start
+        ]
+        last = " and ".join([repr(one.name) for one in following] or ["its output"])
+        has = "have" if len(following) > 1 else "has"
+        self.context.differs(KEPT + AGAIN.format(state=start.name, last=f"{last} {has}"), workflow, "keepActive")
+        timeout = workflow.timeouts.workflow_exec_timeout
+        if timeout is not None and timeout.run_before is not None:
+            self.context.differs(LATE.format(state=timeout.run_before, time=timeout.duration), timeout)
 
     def _check_timeouts(self) -> None:
         """Report what 0.8 evaluates when a run begins, and 1.0 where it is used."""
@@ -178,23 +206,26 @@ class _Definition:
             return {"schema": {"resource": {"endpoint": given.schema_}}}
         return {"schema": {"document": plain(given.schema_)}}
 
-    def _use(self) -> dict[str, Any]:
+    def _use(self, tasks: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return the components that *tasks* name."""
         workflow, context = self.workflow, self.context
         undoing = self.states.ways.functions()
+        named = set(_named([*tasks, undoing]))
         functions = {
             one.name: self._part("functions", one, lambda one=one: component(one, context))
             for one in workflow.functions
-            if one.name in context.used_functions
+            if ("call", one.name) in named
         }
+        named |= set(_named(functions))
         authentications = {
             one.name: self._part("auth", one, lambda one=one: authentication(one, context))
             for one in workflow.auth
-            if one.name in context.used_auths
+            if ("use", one.name) in named
         }
         retries = {
             one.name: self._part("retries", one, lambda one=one: policy_of(one, context))
             for one in workflow.retries
-            if one.name in context.used_retries
+            if ("retry", one.name) in named
         }
         made: dict[str, Any] = {
             "secrets": list(workflow.secrets),
@@ -311,6 +342,43 @@ class _Definition:
         self._schedule = {"on": listen["to"], **{key: value for key, value in listen.items() if key == "read"}}
         self.context.differs(STARTED, state)
         return True
+
+
+def _newer(node: Any, key: str = "") -> Iterator[str]:
+    """Yield what *node*, under *key*, has that only the version after 1.0.3 knows."""
+    if isinstance(node, list):
+        for one in node:
+            yield from _newer(one)
+    if not isinstance(node, dict):
+        return
+    if key == "catch" and "then" in node:
+        yield "catch.then"
+    if key == "schedule" and "read" in node:
+        yield "schedule.read"
+    if _is_relative(node.get("endpoint")) or (key == "endpoint" and _is_relative(node.get("uri"))):
+        yield "an endpoint without a scheme"
+    if key == "with" and "type" in node and _is_relative(node.get("source")):
+        yield "a source without a scheme"
+    for name, value in node.items():
+        if name not in ("set", "metadata"):
+            yield from _newer(value, name)
+
+
+def _is_relative(uri: Any) -> bool:
+    return isinstance(uri, str) and "://" not in uri and "${" not in uri
+
+
+def _named(node: Any) -> Iterator[tuple[str, str]]:
+    """Yield the names of components in *node*, each with the key under which it stands."""
+    if isinstance(node, dict):
+        for key, value in node.items():
+            if key in ("call", "retry", "use") and isinstance(value, str):
+                yield key, value
+            elif key not in ("set", "metadata"):
+                yield from _named(value)
+    elif isinstance(node, list):
+        for one in node:
+            yield from _named(one)
 
 
 def _leads_to(holder: State, state: State) -> bool:

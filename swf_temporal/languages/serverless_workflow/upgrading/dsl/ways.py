@@ -12,7 +12,13 @@ from swf_temporal.languages.serverless_workflow.model.states import (
     WithTransition,
 )
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.actions import as_list
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import Context, Step, Task, duration
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import (
+    NOT_IMPLEMENTED,
+    Context,
+    Step,
+    Task,
+    duration,
+)
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.events import emits
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import Inexpressible
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import (
@@ -57,7 +63,12 @@ def linked(blocks: Sequence[Block], end: Way = END) -> list[Step]:
 
 
 def reached(steps: Sequence[Step]) -> list[Step]:
-    """Return the tasks that an instance can come to, which begins with the first."""
+    """Return the tasks that an instance can come to, which begins with the first.
+
+    These are all if one cannot be expressed: it may lead to others once it is.
+    """
+    if any(task.get("raise", {}).get("error", {}).get("status") == NOT_IMPLEMENTED for _, task in steps):
+        return list(steps)
     at = {name: index for index, (name, _) in enumerate(steps)}
     found: set[int] = set()
     waiting = [0]

@@ -1,6 +1,7 @@
 """Definitions of 0.8 as DSL 1.0: their text, what is reported, and that both come to the same."""
 
 import json
+import re
 from collections import Counter
 from typing import Any
 
@@ -333,6 +334,98 @@ states:
     body = "an error of 1.0 has no body: what stands for $WORKFLOW.error.body.error is null"
     assert told[f"{body}; use $context.error.detail, a text"] == 14
     assert '($error.detail // "") | test("not there")' in upgrade(Source(text.replace('"*"', "other")), "1.0").text
+
+
+def test_what_says_nothing_is_not_written() -> None:
+    text = """\
+id: one
+specVersion: "0.8"
+version: "2"
+functions: [{name: payOut, operation: bank.json#payOut}]
+errors: [{name: gone, code: "404"}, {name: full, code: "507"}]
+retries: [{name: monthly, delay: P1M}]
+states:
+  - {name: Nothing, type: inject, data: {}, transition: Pay out}
+
+  # Money
+  - name: Pay out
+    type: operation
+    actions: [{functionRef: payOut, retryRef: monthly}]
+    onErrors: [{errorRef: gone, transition: Sorry}, {errorRef: full, transition: Wait}]
+    transition: Pay more
+
+  - name: Pay more
+    type: operation
+    actions: [{functionRef: payOut}]
+    onErrors: [{errorRef: gone, transition: Sorry}]
+    end: true
+
+  - {name: Wait, type: sleep, duration: P1Y2M3DT4H, transition: Sorry}
+
+  - {name: Sorry, type: inject, data: {sorry: true}, end: true}
+"""
+    made = upgrade(Source(text.replace("Pay more", "payOut")), "1.0")
+    *_, use, do = re.split(r"\n(?=use:|do:)", made.text)
+    assert use.endswith("\n")
+    assert (
+        do
+        == """\
+do:
+  # Money
+  - payOut:
+      try:
+        - tryPayOut:
+            try:
+              - payOut:
+                  call: payOut
+                  output:
+                    as: '${ $input * (objects // {response: values} // {}) }'
+            catch:
+              retry: monthly
+      catch:
+        when: ${ $error.status == 404 or $error.status == 507 }
+        do:
+          - keepTheError:
+              set: ${ . }
+              export:
+                as: '${ {error: $error} }'
+        then: errorsOfPayOut
+      then: payOut2
+
+  - errorsOfPayOut:
+      switch:
+        - gone:
+            when: ${ $context.error.status == 404 }
+            then: Sorry
+        - otherwise:
+            then: Wait
+
+  - payOut2:
+      try:
+        - payOut:
+            call: payOut
+            output:
+              as: '${ $input * (objects // {response: values} // {}) }'
+      catch:
+        errors:
+          with:
+            status: 404
+        then: Sorry
+      then: end
+
+  - Wait:
+      wait:
+        days: 428
+        hours: 4
+
+  - Sorry:
+      set:
+        sorry: true
+      output:
+        as: ${ $input * . }
+"""
+    )
+    assert {one.message: one.line for one in made.changes}["the version '2' is 2.0.0"] == 3
 
 
 def test_a_call_that_cannot_be_expressed_fails_in_its_place() -> None:

@@ -220,18 +220,21 @@ def _call(ref: FunctionRef, function: Function, selected: str | None, context: C
         given = context.translate.with_secrets().template(arguments)
         context.note([IN_PLACE])
         return {**taken, **component(function, context, given)}, "."
-    component(function, context)
+    called = component(function, context)
     if not isinstance(arguments, Mapping):
         # Those of a function are an object, and without them it gets the input of the call.
         given = piped(*(() if selected is None else (selected,)), context.translate.construction(arguments))
         return {"input": {"from": given}, "call": function.name}, "."
-    return {**taken, "call": function.name, "with": context.translate.template(arguments)}, "."
+    # Without arguments, a function of the worker gets the data, and others have nothing to fill in.
+    needs_none = not arguments and ":" not in called["call"] and "${" not in str(called)
+    given = {} if needs_none else {"with": context.translate.template(arguments)}
+    return {**taken, "call": function.name, **given}, "."
 
 
 def _run(action: Action, ref: SubflowRef, selected: str | None, context: Context) -> Task:
     name = document_name(ref.workflow_id)
     if name != ref.workflow_id:
-        context.report.reshaped(f"the workflow {ref.workflow_id!r} is called {name!r}")
+        context.reshaped(f"the workflow {ref.workflow_id!r} is called {name!r}", action)
     task: Task = {
         **({} if selected is None else {"input": {"from": selected}}),
         "run": {

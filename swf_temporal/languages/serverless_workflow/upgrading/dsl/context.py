@@ -75,9 +75,9 @@ class Context:
         self.report.place(node, node.where.key(key).line)
         self.report.differs(message, node=node)
 
-    def reshaped(self, message: str, node: Node) -> None:
-        """Report that *node* is expressed otherwise."""
-        self.report.place(node, node.where.position.line)
+    def reshaped(self, message: str, node: Node, key: str = "") -> None:
+        """Report that *node*, or its *key*, is expressed otherwise."""
+        self.report.place(node, node.where.key(key).line)
         self.report.reshaped(message, node)
 
     def refused(self, message: str, node: Node) -> None:
@@ -100,7 +100,7 @@ def refusal(message: str) -> Task:
 
 
 def duration(text: str, translate: Translator) -> str | dict[str, float]:
-    """Return a duration of 0.8 as one of 1.0: ISO 8601, or its seconds where 1.0 does not take how it is written.
+    """Return a duration of 0.8 as one of 1.0: ISO 8601, or its parts where 1.0 does not take how it is written.
 
     An expression may yield a number of seconds in 0.8.
     """
@@ -116,10 +116,18 @@ def duration(text: str, translate: Translator) -> str | dict[str, float]:
     except (ValueError, OverflowError):
         raise Inexpressible(f"the duration {text!r}") from None
     if text.startswith("P") and "T" not in text.removeprefix("PT") and not text.startswith("PT"):
-        return text if text[-1] in "DW" and "Y" not in text and "M" not in text else {"seconds": _whole(seconds)}
+        return text if text[-1] in "DW" and "Y" not in text and "M" not in text else _parts(seconds)
     if any(sign in text.partition("T")[2] for sign in "WD") or any(sign in text.partition("T")[0] for sign in "YM"):
-        return {"seconds": _whole(seconds)}
+        return _parts(seconds)
     return text.replace(",", ".")
+
+
+def _parts(seconds: float) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for unit, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
+        number, seconds = divmod(seconds, size)
+        found |= {unit: int(number)} if number else {}
+    return found | ({"seconds": _whole(seconds)} if seconds or not found else {})
 
 
 def _whole(seconds: float) -> float:

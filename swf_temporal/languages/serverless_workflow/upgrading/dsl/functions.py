@@ -66,7 +66,7 @@ def _custom(function: Function, context: Context, given: Arguments | None) -> di
     """Return a call of a function of the worker: what 1.0 has no call for becomes one, too."""
     name = function.name if function.operation is None else function.operation
     if function.type == "custom" and isinstance(name, str) and _NAME.fullmatch(name) and name != "sysout":
-        context.report.reshaped(f"{name}:1.0.0@default is the function {name!r} of the worker")
+        context.reshaped(f"{name}:1.0.0@default is the function {name!r} of the worker", function)
     else:
         said = f"the type {function.type!r}" if function.type != "custom" else f"the operation {name!r}"
         name = task_name(function.name)

@@ -68,6 +68,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.switches import Sw
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.undoing import noted
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.ways import END, EXIT, Block, Way, Ways, Written, linked
 
+_VERBS: Final = ("call", "run", "emit", "listen", "wait", "set", "try", "for", "fork")
 _WAYS: Final = {"transition", "end"}
 IN_TURN: Final = "iterations run one after the other: 1.0 cannot run them side by side"
 SEEN: Final = "an iteration sees what those before it merged into the data"
@@ -104,7 +105,7 @@ class States:
             task = self._refused(state, error)
             return [Block([(self.ways.name_of(state.name), task)], self.ways.of(state))]
 
-    def _refused(self, state: StateBase, error: Inexpressible) -> Task:
+    def _refused(self, state: State, error: Inexpressible) -> Task:
         message = f"the {state.type} state {state.name!r}: {error}"
         self.context.refused(message, state)
         return refusal(message)
@@ -117,7 +118,7 @@ class States:
         self.ways.end, self.context.inner = before
         return linked(blocks, end)
 
-    def written(self, state: StateBase, *, is_begun: bool = False) -> Written:
+    def written(self, state: State, *, is_begun: bool = False) -> Written:
         """Return the tasks of *state*; the events of one that *is_begun* have started the instance.
 
         Raises Inexpressible.
@@ -126,8 +127,10 @@ class States:
         if isinstance(state, SwitchState):
             return self._switches.written(state)
         try:
-            is_begun_by = is_begun and isinstance(state, EventState)
-            steps = self._actions_of(state) if is_begun_by else self._work[type(state)](state)
+            if is_begun and isinstance(state, EventState):
+                steps = self._actions_of(state)
+            else:
+                steps = self._work[type(state)](state)
         except Inexpressible as error:
             # What is caught, and what follows, is written all the same.
             steps = [(state.name, self._refused(state, error))]
@@ -137,7 +140,7 @@ class States:
         task = self._whole(state, steps)
         if state.on_errors:
             leaving = self.ways.leaving(state, state, self.context.inner)
-            does = steps[0][0] if len(steps) == 1 and steps[0][0] != state.name else f"try {state.name}"
+            does = steps[0][0] if len(steps) == 1 and task_name(steps[0][0]) != name else f"try {state.name}"
             task = self._handled(state, (does, self.noted_task(state, task)), leaving, made)
         else:
             task = self.noted_task(state, task)
@@ -145,8 +148,18 @@ class States:
         block.steps += self.ways.continuing(state)
         if state.metadata:
             task["metadata"] = plain(state.metadata)
-        block.steps[0] = (name, task)
+        block.steps[0] = (name, self._told_apart(name, task))
         return made
+
+    def _told_apart(self, name: str, task: Task) -> Task:
+        """Return *task* without a task in it that has its *name*, too."""
+        for key in ("try", "do"):
+            for index, step in enumerate(task.get(key, ())):
+                if name in step:
+                    inner = step[name]
+                    verb = next((verb for verb in _VERBS if verb in inner), "do")
+                    task[key][index] = {self.context.inner.free(f"{verb} {name[:1].upper()}{name[1:]}"): inner}
+        return task
 
     def noted_task(self, state: StateBase, task: Task) -> Task:
         """Return *task* as the last of *state*: it notes that this is complete, if that is to be undone."""
@@ -232,7 +245,8 @@ class States:
             codes = codes_of((one,), self.context)
             if one is not state.on_errors[-1] and "" not in codes:
                 leads = {"when": condition_of(codes, "$context.error"), **leads}
-            cases.append({free(one.error_refs[0].replace("*", "any other"), labels): leads})
+            label = one.error_refs[0].replace("*", "any other") if "when" in leads else "otherwise"
+            cases.append({free(label, labels): leads})
             if "" in codes:
                 break
         return {**catch, "then": way}

@@ -19,8 +19,14 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.functions import authentication, component
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import document_name, semantic_version
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.states import States
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.ways import Block, linked, reached
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.writing import comments_of, marked, yaml_of
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.ways import Block, linked, reached, trimmed
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.writing import (
+    are_apart,
+    comments_of,
+    marked,
+    spaced,
+    yaml_of,
+)
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.text.located import Object, plain
 from swf_temporal.text.origin import Fetch, Source, nothing
@@ -70,7 +76,9 @@ def rewritten(
     document = made.document()
     if source.text.lstrip().startswith("{"):
         return show_json(document, indent=2) + "\n"
-    return yaml_of(document, comments_of(round_trip(source).root), made.lines())
+    states = (one.where.position.line for one in definition.workflow.states)
+    text = yaml_of(document, comments_of(round_trip(source).root), made.lines())
+    return spaced(text) if are_apart(source.text, states) else text
 
 
 class _Definition:
@@ -158,7 +166,9 @@ class _Definition:
     def _check_timeouts(self) -> None:
         """Report what 0.8 evaluates when a run begins, and 1.0 where it is used."""
         if "${" in str(self.workflow.timeouts) or "${" in str(self.workflow.retries):
-            self.report.differs("timeouts and retries that are expressions are evaluated where they are used")
+            key = "timeouts" if "${" in str(self.workflow.timeouts) else "retries"
+            message = "timeouts and retries that are expressions are evaluated where they are used"
+            self.context.differs(message, self.workflow, key)
 
     def _part(self, what: str, node: Node, write: Any) -> Any:
         try:
@@ -174,9 +184,9 @@ class _Definition:
         workflow = self.workflow
         name, version = document_name(workflow.id), semantic_version(workflow.version)
         if name != workflow.id:
-            self.report.reshaped(f"the id {workflow.id!r} is the name {name!r}")
+            self.context.reshaped(f"the id {workflow.id!r} is the name {name!r}", workflow, "id")
         if workflow.version is not None and version != workflow.version:
-            self.report.reshaped(f"the version {workflow.version!r} is {version}")
+            self.context.reshaped(f"the version {workflow.version!r} is {version}", workflow, "version")
         made: dict[str, Any] = {
             "dsl": DSL,
             "namespace": self.context.namespace,
@@ -306,7 +316,7 @@ class _Definition:
         written = [one for one in written if undoing.is_reached(one.name)]
         ordered = sorted(written, key=lambda one: one.name != start)
         blocks = [block for state in ordered for block in self._blocks(state, is_start=state.name == start)]
-        return as_list(self._before_the_end(reached(linked(blocks))))
+        return as_list(self._before_the_end(trimmed(reached(linked(blocks)))))
 
     def _blocks(self, state: State, *, is_start: bool) -> list[Block]:
         try:

@@ -1,8 +1,8 @@
 """Where states lead, and what is done on the way: undoing, producing events, continuing as another workflow."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from swf_temporal.languages.serverless_workflow.model.states import (
     ContinueAs,
@@ -86,6 +86,30 @@ def reached(steps: Sequence[Step]) -> list[Step]:
             waiting.append(index + 1)
         waiting += [at[name] for name in leads if name in at]
     return [step for index, step in enumerate(steps) if index in found]
+
+
+def trimmed(steps: Sequence[Step]) -> list[Step]:
+    """Return *steps* without tasks that do nothing and that none leads to, and ways to where they lead anyway."""
+    targets = set(_targets([task for _, task in steps]))
+    kept = [(name, task) for name, task in steps if name in targets or task != {"set": "${ . }"}] or list(steps)[:1]
+    following = [*(name for name, _ in kept[1:]), END]
+    return [
+        (name, {key: value for key, value in task.items() if key != "then" or value != after})
+        for (name, task), after in zip(kept, following, strict=True)
+    ]
+
+
+def _targets(node: Any) -> Iterator[str]:
+    """Yield where tasks in *node* lead."""
+    if isinstance(node, list):
+        for one in node:
+            yield from _targets(one)
+    elif isinstance(node, dict):
+        for key, value in node.items():
+            if key == "then" and isinstance(value, str):
+                yield value
+            else:
+                yield from _targets(value)
 
 
 class Ways:

@@ -58,6 +58,30 @@ def yaml_of(document: dict[str, Any], comments: Mapping[int, str], lines: Mappin
     return stream.getvalue()
 
 
+def are_apart(text: str, states: Iterable[int]) -> bool:
+    """Return whether there are blank lines in *text* before *states*, but for the first, given by their lines."""
+    lines = text.splitlines()
+    _, *others = sorted(states)
+    before = (
+        next((line for line in reversed(lines[: one - 1]) if not line.strip().startswith("#")), "-") for one in others
+    )
+    return bool(others) and all(not line.strip() for line in before)
+
+
+def spaced(text: str) -> str:
+    """Return *text*, a definition in YAML, with blank lines before its components, its tasks and between these."""
+    found: list[str] = []
+    section = ""
+    for line in text.splitlines(keepends=True):
+        begins = line[:1].isalpha()
+        section = line.strip() if begins else section
+        is_task = section == "do:" and line.startswith(("  - ", "  # "))
+        if line.strip() in ("use:", "do:") if begins else is_task and not found[-1].startswith(("  # ", "do:")):
+            found.append("\n")
+        found.append(line)
+    return "".join(found)
+
+
 def _mapping(yaml: Any, items: dict[str, Any]) -> Any:
     found = yaml.map()
     found.update(items)

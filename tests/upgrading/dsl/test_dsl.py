@@ -495,3 +495,75 @@ def test_what_only_the_next_version_has_is_said() -> None:
     assert "needs the version after 1.0.3: an endpoint without a scheme, catch.then" in kinds(made)["changed"]
     made = upgrade(Source(EVENTS.replace("sensors/3", "http://sensors").replace("keepActive: true", "")), "1.0")
     assert not [one for one in kinds(made)["changed"] if "needs" in one]
+
+
+COMMENTED = """\
+# The whole
+id: one
+specVersion: "0.8"
+functions:
+  # The work
+  - {name: work, type: custom}
+events:
+  # What comes
+  - {name: come, type: come, source: "https://x"}
+  # What goes
+  - {name: gone, type: gone, source: "https://x"}
+# What goes wrong
+errors:
+  # Nothing is there
+  - {name: missing, code: "404"}
+# All that is done
+states:
+  - name: A
+    type: event
+    onEvents:
+      - eventRefs: [come]
+        actions:
+          # First
+          - functionRef: work  # again
+          # Second
+          - {name: other, functionRef: work}
+    onErrors:
+      # Never mind
+      - {errorRef: missing, transition: B}
+    transition: B  # then on
+    # Its filter
+    stateDataFilter: {output: "${ {a} }"}
+  - name: B
+    type: parallel
+    branches:
+      # Left
+      - name: left
+        actions:
+          # Alone
+          - functionRef: work
+      - {name: right, actions: [{functionRef: work}]}
+    end:
+      produceEvents:
+        # Tell it
+        - {eventRef: gone}
+"""
+
+
+def test_comments_stand_above_what_they_are_about() -> None:
+    made = upgrade(Source(COMMENTED), "1.0").text.splitlines()
+    found: dict[str, list[str]] = {}
+    above: list[str] = []
+    for line in made:
+        if line.lstrip().startswith("#"):
+            above.append(line.strip().removeprefix("# "))
+        elif above:
+            found[line], above = above, []
+    assert found == {
+        "document:": ["The whole", "What goes wrong"],
+        "schedule:": ["What comes"],
+        "    work:": ["The work"],
+        "do:": ["All that is done"],
+        "  - A:": ["then on", "Its filter"],
+        "              - work:": ["First", "again"],
+        "              - other:": ["Second"],
+        "      catch:": ["Nothing is there", "Never mind"],
+        "          - left:": ["Left", "Alone"],
+        "  - gone:": ["What goes", "Tell it"],
+    }

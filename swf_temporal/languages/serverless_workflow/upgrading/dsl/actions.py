@@ -106,7 +106,9 @@ def _or_refused(action: Action, write: Callable[[], list[Step]], context: Contex
     try:
         with context.at(action):
             context.inner = names.copy()
-            return write()
+            steps = write()
+            context.becomes(action, steps[0][0])
+            return steps
     except Inexpressible as error:
         context.inner = names
         message = f"{_said(action)}: {error}"
@@ -114,6 +116,7 @@ def _or_refused(action: Action, write: Callable[[], list[Step]], context: Contex
         step = names.free(name_of(action)), refusal(message)
         with suppress(Inexpressible):
             step = retried(action, step, context)
+        context.becomes(action, step[0])
         return [step]
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final, TypeAlias
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.durations import parse_duration
+from swf_temporal.base.errors import Position
 from swf_temporal.languages.serverless_workflow.definition import ServerlessWorkflowDefinition
 from swf_temporal.languages.serverless_workflow.model.definitions import Event
 from swf_temporal.languages.serverless_workflow.model.node import Node
@@ -49,8 +50,12 @@ class Context:
         self.inner = TaskNames()
         """The names of the tasks inside that of the present state."""
         self.events: Mapping[str, Event] = {one.name: one for one in self.workflow.events}
+        self.state = ""
+        """The name of the state that is being written."""
         self.here: Node | None = None
         """The part of the definition that is being written, for the lines in the report."""
+        self.inner_tasks: dict[str, list[tuple[Position, str]]] = {}
+        """For each state the places of its actions and branches, with the names of the tasks that they have become."""
         self.nodes = nodes_of(self.workflow)
 
     def note(self, messages: Iterable[str]) -> None:
@@ -60,6 +65,10 @@ class Context:
                 self.report.differs(message)
             else:
                 self.differs(message, self.here)
+
+    def becomes(self, node: Node, name: str) -> None:
+        """Record that *node*, a part of the present state, has become the task *name*."""
+        self.inner_tasks.setdefault(self.state, []).append((node.where.position, name))
 
     @contextmanager
     def at(self, node: Node) -> Iterator[None]:

@@ -1,7 +1,7 @@
 """Retries and error handlers as try tasks of DSL 1.0."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from swf_temporal.base.durations import parse_duration
@@ -147,6 +147,12 @@ def filter_of(codes: list[str]) -> dict[str, Any]:
         return {"when": condition_of(kept)}
     wanted = {"status": int(code)} if code.isdigit() else {"type": code}
     return {"errors": {"with": wanted}}
+
+
+def catches(task: Mapping[str, Any], code: str) -> bool:
+    """Return whether *task* catches the errors with *code* by this."""
+    catch = task.get("catch", {})
+    return catch.get("errors") == filter_of([code]).get("errors", ()) or _test(code, "$error") in catch.get("when", "")
 
 
 def condition_of(codes: list[str], error: str = "$error") -> str:

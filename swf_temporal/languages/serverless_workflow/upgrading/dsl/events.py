@@ -61,6 +61,12 @@ def listen_to(refs: Sequence[str], context: Context, *, needs_all: bool = False)
     return {"listen": {"to": to, **({} if kinds == {True} else {"read": "envelope"})}}
 
 
+def mentions(task: Task, event: Event) -> bool:
+    """Return whether *task* itself waits for *event*, or emits it."""
+    exchanged = str({key: task[key] for key in ("listen", "emit") if key in task})
+    return bool(event.type) and f"'type': {event.type!r}" in exchanged
+
+
 def are_alike(filters: Sequence[EventDataFilter | None]) -> bool:
     """Return whether *filters* say the same, wherever they are written."""
     said = [None if one is None else one.model_dump() for one in filters]
@@ -108,13 +114,12 @@ def _data(data: Any, context: Context) -> Any:
 
 def emits(events: Sequence[ProduceEvent], context: Context, names: TaskNames) -> list[Step]:
     """Return the tasks that emit what a transition or an end produces."""
-    return [
-        (
-            names.free(one.event_ref),
-            emit(context.events[one.event_ref], one.data, one.context_attributes, context),
-        )
-        for one in events
-    ]
+    steps = []
+    for one in events:
+        name = names.free(one.event_ref)
+        context.becomes(one, name)
+        steps.append((name, emit(context.events[one.event_ref], one.data, one.context_attributes, context)))
+    return steps
 
 
 def merged_output(task: Task, merge: Merge | None, context: Context) -> Task:

@@ -112,10 +112,10 @@ class States:
 
     def chain(self, first: str, end: Way = END) -> list[Step]:
         """Return the tasks of the states that are run from *first* on, which are no part of the other control flow."""
-        before = self.ways.end, self.context.inner
+        before = self.ways.end, self.context.inner, self.context.state
         self.ways.end = end
         blocks = [block for state in self.ways.undoing.chain(first) for block in self.blocks(state)]
-        self.ways.end, self.context.inner = before
+        self.ways.end, self.context.inner, self.context.state = before
         return linked(blocks, end)
 
     def written(self, state: State, *, is_begun: bool = False) -> Written:
@@ -124,6 +124,7 @@ class States:
         Raises Inexpressible.
         """
         self.context.inner = TaskNames()
+        self.context.state = state.name
         if isinstance(state, SwitchState):
             return self._switches.written(state)
         try:
@@ -158,7 +159,10 @@ class States:
                 if name in step:
                     inner = step[name]
                     verb = next((verb for verb in _VERBS if verb in inner), "do")
-                    task[key][index] = {self.context.inner.free(f"{verb} {name[:1].upper()}{name[1:]}"): inner}
+                    other = self.context.inner.free(f"{verb} {name[:1].upper()}{name[1:]}")
+                    task[key][index] = {other: inner}
+                    known = self.context.inner_tasks.get(self.context.state, [])
+                    known[:] = [(where, other if one == name else one) for where, one in known]
         return task
 
     def noted_task(self, state: StateBase, task: Task) -> Task:
@@ -430,7 +434,10 @@ class States:
             self.context.differs(WHOLE, branch)
         if time is not None:
             task["timeout"] = {"after": duration(time, self._translate)}
-        return self.context.inner.free(branch.name), task
+        found = self.context.inner.free(branch.name)
+        for one in (branch, *(branch.actions if len(branch.actions) == 1 else ())):
+            self.context.becomes(one, found)
+        return found, task
 
     def _foreach(self, state: ForeachState) -> list[Step]:
         context, item = self.context, state.iteration_param

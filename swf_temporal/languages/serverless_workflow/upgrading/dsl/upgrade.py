@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from swf_temporal.base.errors import InvalidDefinition, Severity
+from swf_temporal.base.errors import InvalidDefinition, Position, Severity
 from swf_temporal.base.strict_json import show_json
 from swf_temporal.languages.port import Checked
 from swf_temporal.languages.serverless_workflow.definition import ServerlessWorkflowDefinition
@@ -13,18 +13,26 @@ from swf_temporal.languages.serverless_workflow.model.states import EventState, 
 from swf_temporal.languages.serverless_workflow.model.workflow import DataSchema, Workflow
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.actions import as_list
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import ERRORS, Context, Step, duration
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.errors import policy_of
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.events import are_alike, listen_to, merge_of_event
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.errors import catches, code_of, policy_of
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.events import (
+    are_alike,
+    listen_to,
+    mentions,
+    merge_of_event,
+)
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import Inexpressible
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.functions import authentication, component
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import document_name, semantic_version
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.states import States
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.ways import Block, linked, reached, trimmed
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.writing import (
+    Path,
+    Place,
     are_apart,
     comments_of,
     marked,
     spaced,
+    tasks_in,
     yaml_of,
 )
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
@@ -52,6 +60,8 @@ LATE: Final = (
 )
 DSL: Final = "1.0.3"
 """The version of the language that is written."""
+_TOP: Final = 3
+"""The length of the paths of the workflow's own tasks."""
 DEFAULT_NAMESPACE: Final = "default"
 
 
@@ -77,7 +87,7 @@ def rewritten(
     if source.text.lstrip().startswith("{"):
         return show_json(document, indent=2) + "\n"
     states = (one.where.position.line for one in definition.workflow.states)
-    text = yaml_of(document, comments_of(round_trip(source).root), made.lines())
+    text = yaml_of(document, comments_of(round_trip(source).root), made.places(document), source.text)
     return spaced(text) if are_apart(source.text, states) else text
 
 
@@ -113,19 +123,54 @@ class _Definition:
             self.report.reshaped(f"needs the version after {DSL}: {', '.join(newer)}")
         return document
 
-    def lines(self) -> dict[int, tuple[str, str]]:
-        """Return for each line in which a part begins the list or object that it is in now, and its name there."""
-        found: dict[int, tuple[str, str]] = {}
-        for kind, parts in (
-            ("functions", self.workflow.functions),
-            ("retries", self.workflow.retries),
-            ("authentications", self.workflow.auth),
-        ):
-            if kind not in self.workflow.externals:
-                found |= {one.where.position.line: (kind, one.name) for one in parts}
-        return found | {
-            one.where.position.line: ("do", self.states.ways.name_of(one.name)) for one in self.workflow.states
+    def places(self, document: dict[str, Any]) -> dict[int, Place]:
+        """Return for each line in which a part begins its column, and the path of what it is in *document* now."""
+        steps = dict(tasks_in(document["do"], ("do",)))
+        found: dict[int, Place] = {}
+        for position, path in (*self._places_of_states(steps), *self._places_of_components(steps)):
+            found.setdefault(position.line, (position.column, path))
+        return found
+
+    def _places_of_states(self, steps: dict[Path, dict[str, Any]]) -> Iterator[tuple[Position, Path]]:
+        for one in self.workflow.states:
+            name = self.states.ways.name_of(one.name)
+            # The workflow's own tasks come before those inside others.
+            own = min((path for path in steps if path[-1] == name), key=len, default=None)
+            if own is None:
+                continue
+            yield one.where.position, own[:-1]
+            inside: dict[str | int, Path] = {path[-1]: path for path in steps if len(path) == _TOP}
+            inside |= {path[-1]: path for path in steps if len(path) > len(own) and path[: len(own)] == own}
+            parts = [(where, inside.get(inner)) for where, inner in self.context.inner_tasks.get(one.name, ())]
+            yield from ((where, path[:-1]) for where, path in parts if path is not None)
+            # A single action has become the task of the state.
+            yield from ((where, own[:-1]) for where, path in parts if path is None)
+            for handler in one.on_errors:
+                yield handler.where.position, (*own, "catch") if "catch" in steps[own] else own[:-1]
+
+    def _places_of_components(self, steps: dict[Path, dict[str, Any]]) -> Iterator[tuple[Position, Path]]:
+        workflow = self.workflow
+        sections: dict[str, Path] = {
+            "states": ("do",),
+            "functions": ("use", "functions"),
+            "retries": ("use", "retries"),
         }
+        for key in workflow.where.keys:
+            yield workflow.where.key(key), sections.get(key, ())
+        for key, kind, parts in (
+            ("functions", "functions", workflow.functions),
+            ("retries", "retries", workflow.retries),
+            ("auth", "authentications", workflow.auth),
+        ):
+            for part in parts if key not in workflow.externals else ():
+                yield part.where.position, ("use", kind, part.name)
+        for event in workflow.events if "events" not in workflow.externals else ():
+            exchanging = (path[:-1] for path, task in steps.items() if mentions(task, event))
+            yield event.where.position, next(exchanging, ("schedule",))
+        for error in workflow.errors if "errors" not in workflow.externals else ():
+            code = code_of(error.name, self.context)
+            catching = ((*path, "catch") for path, task in steps.items() if catches(task, code))
+            yield error.where.position, next(catching, ())
 
     def _check(self) -> None:
         """Report what concerns the whole definition and cannot be expressed."""

@@ -2,12 +2,15 @@
 
 import io
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import braced
 
 _EXPRESSIONS: Final = ("if", "when", "exceptWhen", "as", "from", "in")
 """The keys of what is an expression by definition."""
+Path: TypeAlias = tuple[str | int, ...]
+Place: TypeAlias = tuple[int, Path]
+"""The column in which a part began, and the path of what it has become."""
 _DATA: Final = ("with", "set", "error", "metadata", "document", "input", "each", "jitter")
 """The keys of data, in which only `${ }` marks an expression."""
 
@@ -26,11 +29,10 @@ def marked(node: Any, key: str = "") -> Any:
     return node
 
 
-def yaml_of(document: dict[str, Any], comments: Mapping[int, str], lines: Mapping[int, tuple[str, str]]) -> str:
+def yaml_of(document: dict[str, Any], comments: Mapping[int, str], places: Mapping[int, Place], before: str) -> str:
     """Return the text of *document*, with each of the *comments* above the part that it is about.
 
-    *comments* are those of the text that was rewritten, by line; *lines* has the parts that begin in lines of it, each
-    with the list or object where it is in *document*, and its name there.
+    *comments* are those of the text *before*, which was rewritten, by line; *places* are those of its parts, by line.
     """
     from ruamel.yaml import YAML  # noqa: PLC0415 - an extra
     from ruamel.yaml.scalarstring import LiteralScalarString  # noqa: PLC0415 - an extra
@@ -46,10 +48,10 @@ def yaml_of(document: dict[str, Any], comments: Mapping[int, str], lines: Mappin
     yaml.width = 4096
     yaml.indent(mapping=2, sequence=4, offset=2)
     root = noted(document)
-    above = _placed(comments, lines)
-    head = above.pop(("", ""), [])
-    for (kind, name), texts in above.items():
-        if not _put(root, kind, name, texts):
+    above = _placed(comments, places, before)
+    head = above.pop((), [])
+    for path, texts in above.items():
+        if not _put(root, path, texts):
             head += texts
     if head:
         root.yaml_set_start_comment("\n".join(head))
@@ -77,7 +79,10 @@ def spaced(text: str) -> str:
         section = line.strip() if begins else section
         is_task = section == "do:" and line.startswith(("  - ", "  # "))
         if line.strip() in ("use:", "do:") if begins else is_task and not found[-1].startswith(("  # ", "do:")):
-            found.append("\n")
+            at = len(found)
+            while begins and at and found[at - 1].startswith("#"):
+                at -= 1
+            found.insert(at, "\n")
         found.append(line)
     return "".join(found)
 
@@ -88,36 +93,58 @@ def _mapping(yaml: Any, items: dict[str, Any]) -> Any:
     return found
 
 
-def _placed(comments: Mapping[int, str], lines: Mapping[int, tuple[str, str]]) -> dict[tuple[str, str], list[str]]:
+def _placed(comments: Mapping[int, str], places: Mapping[int, Place], text: str) -> dict[Path, list[str]]:
     """Return the comments by the part that they are about: the one below a comment, or else the one that it is in."""
-    found: dict[tuple[str, str], list[str]] = {}
-    starts = sorted(lines)
-    for line, text in comments.items():
+    found: dict[Path, list[str]] = {}
+    written = text.splitlines()
+    for line, comment in comments.items():
         below = line + 1
-        while below in comments:
+        while below in comments and written[below - 1].lstrip().startswith("#"):
             below += 1
-        own = lines.get(below) if line not in lines else lines[line]
+        is_beside = not written[line - 1].lstrip().startswith("#")
+        _, own = places.get(line if is_beside else below, (0, None))
         if own is None:
-            before = [start for start in starts if start <= line]
-            own = lines[before[-1]] if before else ("", "")
-        found.setdefault(own, []).append(text)
+            indent = len(written[line - 1]) - len(written[line - 1].lstrip(" -"))
+            inside = (
+                start for start in sorted(places, reverse=True) if start <= line and places[start][0] <= indent + 1
+            )
+            start = next(inside, None)
+            own = () if start is None else places[start][1]
+        found.setdefault(own, []).append(comment)
     return found
 
 
-def _put(root: Any, kind: str, name: str, texts: Iterable[str]) -> bool:
-    """Put a comment above the part *name* of *kind*; return False if there is none."""
-    text = "\n".join(texts)
-    if kind == "do":
-        for index, task in enumerate(root["do"]):
-            if name in task:
-                root["do"].yaml_set_comment_before_after_key(index, before=text, indent=2)
-                return True
+def _put(root: Any, path: Path, texts: Iterable[str]) -> bool:
+    """Put a comment above what is at *path* of *root*; return False if there is nothing."""
+    node, indent = root, 0
+    for key in path[:-1]:
+        if not _has(node, key):
+            return False
+        node, indent = node[key], indent + 2
+    if not _has(node, path[-1]):
         return False
-    holder = root.get("use", {}).get(kind, {})
-    if name not in holder:
-        return False
-    holder.yaml_set_comment_before_after_key(name, before=text, indent=4)
+    node.yaml_set_comment_before_after_key(path[-1], before="\n".join(texts), indent=indent)
     return True
+
+
+def _has(node: Any, key: str | int) -> bool:
+    return (
+        key in node if isinstance(node, dict) else isinstance(node, list) and isinstance(key, int) and key < len(node)
+    )
+
+
+def tasks_in(tasks: list[dict[str, Any]], path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Yield all tasks of the list at *path*, each with its path, that ends with its name."""
+    for index, step in enumerate(tasks):
+        for name, task in step.items():
+            at = (*path, index, name)
+            yield at, task
+            for inner in (("do",), ("try",), ("catch", "do"), ("fork", "branches")):
+                inside: Any = task
+                for key in inner:
+                    inside = inside.get(key, {}) if isinstance(inside, dict) else {}
+                if isinstance(inside, list):
+                    yield from tasks_in(inside, (*at, *inner))
 
 
 def comments_of(root: Any) -> dict[int, str]:

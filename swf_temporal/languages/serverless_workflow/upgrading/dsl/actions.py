@@ -114,7 +114,7 @@ def _or_refused(action: Action, write: Callable[[], list[Step]], context: Contex
         message = f"{_said(action)}: {error}"
         context.refused(message, action)
         step = names.free(name_of(action)), refusal(message)
-        with suppress(Inexpressible):
+        with suppress(Inexpressible), context.at(action):
             step = retried(action, step, context)
         context.becomes(action, step[0])
         return [step]

@@ -267,7 +267,7 @@ async def first_start(client: "Client", workflow_id: str, run_id: str) -> Histor
 async def record_of_start(converter: DataConverter, payloads: Sequence[Payload]) -> dict[str, Any]:
     """Return the record that a run is given beside its data; empty if it is not one of ours, or unreadable."""
     try:
-        _, record, *_ = await converter.decode(list(payloads[:2]))
+        [record] = await converter.decode(list(payloads[1:2]))  # the data before it may be large
     except _UNREADABLE:
         return {}
     return record if isinstance(record, dict) else {}

@@ -73,7 +73,7 @@ async def crowding(
     host: str, port: int, number: int, crowd: Crowd, *, source: str = "127.0.0.1"
 ) -> AsyncIterator[None]:
     told = json.dumps([host, port, number, source, asdict(crowd)])
-    command = [*ending_with_us(), sys.executable, "-m", "tests.attacks.crowds", told]
+    command = [*ending_with_us(), "nice", "-n", "19", sys.executable, "-m", "tests.attacks.crowds", told]
     process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
     try:
         assert process.stdout is not None

@@ -2,7 +2,9 @@
 
 import asyncio
 import logging
+from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import nullcontext
 from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qsl
 
@@ -16,7 +18,7 @@ from swf_temporal.base.request_bodies import BodyTooLargeError, SlowBodyError, b
 from swf_temporal.base.strict_json import write_json
 from swf_temporal.http.console import actions, bulk, definitions, instances, lists, overview, rerunning, steps, tasks
 from swf_temporal.http.console.drawing import Drawing, Drawn
-from swf_temporal.http.console.pages import HEADERS, address, html_of, macros, page, static
+from swf_temporal.http.console.pages import HEADERS, FilledPage, address, html_of, macros, page, static
 from swf_temporal.http.console.visits import MAX_KEY_BYTES, EndedSessions, Session, Show, Visit, redirect
 from swf_temporal.http.console.watching import WatchedInstance, WatchedList, Watching
 from swf_temporal.http.gateway.authentication import refuse_operation
@@ -125,6 +127,19 @@ class Page(NamedTuple):
 
     show: Show
     permits: Operation
+    has_own_room: bool = False
+    """Whether it waits long for what has a limit of its own: a history that is followed, or news."""
+
+
+_SHOWN_AT_ONCE: Final = 8
+
+
+class _Rooms:
+    """The pages of one tenant that are made at the same time."""
+
+    def __init__(self) -> None:
+        self.showing = asyncio.Semaphore(_SHOWN_AT_ONCE)
+        self.filling = asyncio.Lock()
 
 
 PAGES: Final[dict[tuple[str, str], Page]] = {
@@ -134,15 +149,15 @@ PAGES: Final[dict[tuple[str, str], Page]] = {
     ("GET", "/console/definitions/{id}/source"): Page(definitions.show_source, Operation.READ),
     ("POST", "/console/definitions/{id}/start"): Page(definitions.start, Operation.START),
     ("GET", "/console/instances"): Page(lists.list_instances, Operation.READ),
-    ("GET", "/console/lists/stream"): Page(stream_list, Operation.READ),
+    ("GET", "/console/lists/stream"): Page(stream_list, Operation.READ, has_own_room=True),
     ("GET", "/console/changes/retry"): Page(bulk.show_change, Operation.RERUN),
     ("POST", "/console/changes/retry"): Page(bulk.change, Operation.RERUN),
     ("GET", "/console/changes/{action}"): Page(bulk.show_change, Operation.END),
     ("POST", "/console/changes/{action}"): Page(bulk.change, Operation.END),
     ("GET", "/console/instances/{id}"): Page(instances.show_instance, Operation.READ),
-    ("GET", "/console/instances/{id}/stream"): Page(stream, Operation.READ),
-    ("GET", "/console/instances/{id}/pictures"): Page(pictures, Operation.READ),
-    ("GET", "/console/instances/{id}/steps"): Page(steps.show_step, Operation.READ),
+    ("GET", "/console/instances/{id}/stream"): Page(stream, Operation.READ, has_own_room=True),
+    ("GET", "/console/instances/{id}/pictures"): Page(pictures, Operation.READ, has_own_room=True),
+    ("GET", "/console/instances/{id}/steps"): Page(steps.show_step, Operation.READ, has_own_room=True),
     ("GET", "/console/instances/{id}/trace"): Page(steps.show_trace, Operation.READ),
     ("GET", "/console/instances/{id}/retry"): Page(rerunning.show_retry, Operation.RERUN),
     ("POST", "/console/instances/{id}/retry"): Page(rerunning.retry, Operation.RERUN),
@@ -171,6 +186,8 @@ class Console:
         self._watching = Watching(settings)
         self._drawing = Drawing()
         self._ended = EndedSessions()
+        self._rooms: defaultdict[str, _Rooms] = defaultdict(_Rooms)
+        """By tenant: a crowd of one waits for itself, while others are answered."""
 
     def routes(self) -> list[Route]:
         return [
@@ -214,9 +231,13 @@ class Console:
                 refuse_operation(visit.asked.tenant, visited.permits)
             else:
                 visit.refuse(visited.permits)
+            rooms = self._rooms[visit.asked.tenant.name]
             with refusals_as_usage_errors():
-                async with asyncio.timeout(PATIENCE):
+                async with asyncio.timeout(PATIENCE), nullcontext() if visited.has_own_room else rooms.showing:
                     response = await visited.show(visit)
+            if isinstance(response, FilledPage):
+                async with rooms.filling:
+                    await response.fill()
             log_change(visit.asked, response)
             if is_new:  # there is no login
                 session.keep(request, response)

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from swf_temporal.base.errors import Problem, SwfError, UsageError
 from swf_temporal.drawing.svg import svg_of
-from swf_temporal.http.console.forms import ADD, RAW, Filled, fields_of, filled, in_words
+from swf_temporal.http.console.forms import ADD, RAW, Field, Filled, fields_of, filled, in_words
 from swf_temporal.http.console.lists import listing, of_definitions
 from swf_temporal.http.console.pages import segment, shown_json
 from swf_temporal.http.console.visits import Visit, redirect
@@ -34,7 +34,8 @@ _MAX_LINES: Final = 5000
 async def list_definitions(visit: Visit) -> Response:
     """List the definitions, with warnings about them."""
     found = latest_of(visit.asked.catalogue)
-    rows = [(one, await asyncio.to_thread(_problems_of, _Text(one))) for one in sorted(found, key=lambda one: one.id)]
+    listed = sorted(found, key=lambda one: one.id)
+    rows = await asyncio.to_thread(lambda: [(one, _problems_of(_Text(one))) for one in listed])
     unreadable = visit.asked.catalogue.unreadable if visit.asked.sees_everything else None
     return visit.page("definitions.html", rows=rows, unreadable=unreadable)
 
@@ -100,21 +101,27 @@ async def _shown(
     if not visit.may(Operation.READ):
         raise refusal or Refused(422, "bad-form", "the form needs a page that this key may not see")
     text, schema = _Text(definition), definition.input_schema
-    problems = await asyncio.to_thread(_problems_of, text)
     is_form = given is not None and RAW not in given
     errors = {} if got is None else got.errors
+    problems, graph, fields = await asyncio.to_thread(
+        lambda: (
+            _problems_of(text),
+            _graph_of(text),
+            fields_of(schema, given if is_form else None, errors) if is_form or errors else _empty_form_of(text),
+        )
+    )
     lines = definition.source.text.splitlines()
     return visit.page(
         "definition.html",
         422 if refusal else 200,
         definition=definition,
         versions=[one.version for one in visit.asked.catalogue if one.id == definition.id],
-        graph=await asyncio.to_thread(_graph_of, text),
+        graph=graph,
         problems=problems,
         lines=[(number, line, _at(problems, number)) for number, line in enumerate(lines[:_MAX_LINES], start=1)],
         more_lines=max(0, len(lines) - _MAX_LINES),
         schedule=await _schedule_of(visit, definition),
-        fields=fields_of(schema, given if is_form else None, errors),
+        fields=fields,
         schema=schema,
         raw_text=given[RAW] if given is not None and RAW in given else shown_json(_example(got, is_form=is_form)),
         raw_error=errors.get(RAW, ""),
@@ -170,6 +177,11 @@ def _problems_of(text: _Text) -> tuple[Problem, ...]:
         return check(source.text, name=source.name, folder=folder).problems
     except SwfError:
         return ()
+
+
+@lru_cache(maxsize=100)
+def _empty_form_of(text: _Text) -> tuple[Field, ...]:
+    return fields_of(text.definition.input_schema)
 
 
 @lru_cache(maxsize=100)

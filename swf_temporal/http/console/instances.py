@@ -189,7 +189,7 @@ async def _input_of(client: Client, row: WorkflowExecutionDescription) -> str | 
         start = await first_start(client, row.id, row.run_id)
         given = start.workflow_execution_started_event_attributes.input.payloads
         converter = client.temporal.data_converter
-        if await record_of_start(converter, given):  # the run continues another: its input is in the record
+        if "progress" in await record_of_start(converter, given):  # the run continues another: its input is in there
             return shown_json(await input_of_start(converter, given))
         raw = await converter.decode(given[:1], [RawValue] * len(given[:1]))
         return shown_payload(raw[0].payload, converter) if raw else shown_json(None)

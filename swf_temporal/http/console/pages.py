@@ -1,9 +1,11 @@
 """The pages of the console: templates, their filters, and security headers."""
 
+import asyncio
 import re
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from typing import Any, Final
 from urllib.parse import quote, urlencode
@@ -11,6 +13,7 @@ from urllib.parse import quote, urlencode
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.responses import HTMLResponse, Response
+from starlette.types import Receive, Scope, Send
 from temporalio.api.common.v1 import Payload
 from temporalio.converter import DataConverter
 
@@ -167,8 +170,33 @@ def macros(template: str) -> Any:
     return _ENVIRONMENT.get_template(template).module
 
 
+_FILLING: Final = ThreadPoolExecutor(2, "page")
+"""The threads that fill in pages: what else waits for threads does not hold these up."""
+
+
+class FilledPage(HTMLResponse):
+    """A page whose template is filled in by a thread: a large one takes long, and others are answered meanwhile."""
+
+    def __init__(self, template: str, status: int, values: dict[str, Any]) -> None:
+        super().__init__("", status, HEADERS)
+        self._values: tuple[str, dict[str, Any]] | None = (template, values)
+
+    async def fill(self) -> None:
+        """Fill in the template, once."""
+        if self._values is not None:
+            (template, values), self._values = self._values, None
+            filling = partial(html_of, template, **values)
+            self.body = (await asyncio.get_running_loop().run_in_executor(_FILLING, filling)).encode()
+            self.headers["content-length"] = str(len(self.body))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the page."""
+        await self.fill()
+        await super().__call__(scope, receive, send)
+
+
 def page(template: str, status: int = 200, **values: Any) -> Response:
-    return HTMLResponse(html_of(template, **values), status, HEADERS)
+    return FilledPage(template, status, values)
 
 
 @cache

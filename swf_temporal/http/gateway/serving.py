@@ -2,6 +2,7 @@
 
 import logging
 import os
+import sys
 from collections.abc import AsyncIterator, Callable, Container, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -32,6 +33,8 @@ GATEWAY_PORT: Final = 8080
 _NEEDED: Final = ("jinja2", "jwt", "starlette", "uvicorn")
 """The packages of the extra."""
 _HINT: Final = "put one there, which is served then, or name another folder"
+_SWITCH_SECONDS: Final = 0.001
+"""How long a thread that makes a large page may keep the interpreter from the one that answers all requests."""
 _PORT_HINT = "choose another with --host and --port"
 
 
@@ -107,6 +110,7 @@ async def serve(prepared: Prepared, ready: Callable[[str], None], *, waits: bool
         if not list(prepared.catalogue):
             _log.warning("there is no definition in %s: no event starts anything; %s", prepared.catalogue.where, _HINT)
         tune_gc()
+        sys.setswitchinterval(_SWITCH_SECONDS)
         ready(url)
         await stopping.wait()
     return 0

@@ -4,7 +4,7 @@ import html
 import re
 from pathlib import Path
 
-from swf_temporal.operations.audit import MAX_ENTRIES, audit_trail
+from swf_temporal.operations.audit import MAX_ENTRIES, AuditTrail, audit_trail
 from swf_temporal.operations.client import Client
 from swf_temporal.operations.instances import execution_of
 from swf_temporal.operations.rerunning import plan_rerun, plan_retry
@@ -117,14 +117,19 @@ async def test_only_what_is_new_is_read(bench: Bench) -> None:
         handle = await worker.start({})
         for number in range(3):
             await client.acting_as(f"p{number}").instance(handle.id).send_event({"name": "Some"}, wait=False)
-        known = await audit_trail(client, await execution_of(client, handle.id))
-        same = await audit_trail(client, await execution_of(client, handle.id), known)
+
+        async def trail(*before: AuditTrail) -> AuditTrail:
+            return await audit_trail(client, await execution_of(client, handle.id), *before)
+
+        # A signal that comes within a workflow task is in the history once that has ended.
+        known = await until(trail, lambda one: len(one.entries) == 4)
+        same = await trail(known)
         await pause(client.acting_as("ann").temporal, handle.id, "enough")
-        more = await audit_trail(client, await execution_of(client, handle.id), known)
-        whole = await audit_trail(client, await execution_of(client, handle.id))
+        more = await until(lambda: trail(known), lambda one: len(one.entries) == 5)
+        whole = await trail()
         for _ in range(MAX_ENTRIES):
             await client.instance(handle.id).send_event({"name": "Some"}, wait=False)
-        full = await audit_trail(client, await execution_of(client, handle.id))
+        full = await until(trail, lambda one: len(one.entries) == MAX_ENTRIES)
         await handle.terminate()
     assert [one.what for one in known.entries] == ["started", "event", "event", "event"]
     assert [one.by for one in known.entries[1:]] == ["p0", "p1", "p2"]

@@ -10,6 +10,7 @@ from swf_temporal.operations.instances import execution_of
 from swf_temporal.operations.rerunning import plan_rerun, plan_retry
 from swf_temporal.temporal.pausing import pause
 from tests.temporal.conftest import Bench, named, reset
+from tests.temporal.conftest import until as until_it
 from tests.temporal.test_console import APPROVAL, post, until
 from tests.temporal.test_gateway_reruns import failed
 from tests.temporal.test_identity import BANK, INPUT, READER, SHOP, shared
@@ -122,14 +123,14 @@ async def test_only_what_is_new_is_read(bench: Bench) -> None:
             return await audit_trail(client, await execution_of(client, handle.id), *before)
 
         # A signal that comes within a workflow task is in the history once that has ended.
-        known = await until(trail, lambda one: len(one.entries) == 4)
+        known = await until_it(trail, lambda one: len(one.entries) == 4)
         same = await trail(known)
         await pause(client.acting_as("ann").temporal, handle.id, "enough")
-        more = await until(lambda: trail(known), lambda one: len(one.entries) == 5)
+        more = await until_it(lambda: trail(known), lambda one: len(one.entries) == 5)
         whole = await trail()
         for _ in range(MAX_ENTRIES):
             await client.instance(handle.id).send_event({"name": "Some"}, wait=False)
-        full = await until(trail, lambda one: len(one.entries) == MAX_ENTRIES)
+        full = await until_it(trail, lambda one: len(one.entries) == MAX_ENTRIES)
         await handle.terminate()
     assert [one.what for one in known.entries] == ["started", "event", "event", "event"]
     assert [one.by for one in known.entries[1:]] == ["p0", "p1", "p2"]

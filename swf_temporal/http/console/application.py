@@ -5,6 +5,7 @@ import logging
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import nullcontext
+from functools import partial
 from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qsl
 
@@ -134,12 +135,22 @@ class Page(NamedTuple):
 _SHOWN_AT_ONCE: Final = 8
 
 
-class _Rooms:
-    """The pages of one tenant that are made at the same time."""
+class Rooms:
+    """The pages of one tenant that are made at the same time: a crowd of one waits for itself, and not others."""
 
     def __init__(self) -> None:
-        self.showing = asyncio.Semaphore(_SHOWN_AT_ONCE)
-        self.filling = asyncio.Lock()
+        self._showing = asyncio.Semaphore(_SHOWN_AT_ONCE)
+        self._filling = asyncio.Lock()
+
+    async def made(self, show: Callable[[], Awaitable[Response]], *, has_own_room: bool = False) -> Response:
+        """Return the page that *show* returns, filled in."""
+        with refusals_as_usage_errors():
+            async with asyncio.timeout(PATIENCE), nullcontext() if has_own_room else self._showing:
+                response = await show()
+        if isinstance(response, FilledPage):
+            async with self._filling:
+                await response.fill()
+        return response
 
 
 PAGES: Final[dict[tuple[str, str], Page]] = {
@@ -186,8 +197,8 @@ class Console:
         self._watching = Watching(settings)
         self._drawing = Drawing()
         self._ended = EndedSessions()
-        self._rooms: defaultdict[str, _Rooms] = defaultdict(_Rooms)
-        """By tenant: a crowd of one waits for itself, while others are answered."""
+        self._rooms: defaultdict[str, Rooms] = defaultdict(Rooms)
+        """By tenant."""
 
     def routes(self) -> list[Route]:
         return [
@@ -232,12 +243,7 @@ class Console:
             else:
                 visit.refuse(visited.permits)
             rooms = self._rooms[visit.asked.tenant.name]
-            with refusals_as_usage_errors():
-                async with asyncio.timeout(PATIENCE), nullcontext() if visited.has_own_room else rooms.showing:
-                    response = await visited.show(visit)
-            if isinstance(response, FilledPage):
-                async with rooms.filling:
-                    await response.fill()
+            response = await rooms.made(partial(visited.show, visit), has_own_room=visited.has_own_room)
             log_change(visit.asked, response)
             if is_new:  # there is no login
                 session.keep(request, response)

@@ -50,7 +50,7 @@ def test_another_language_is_in_a_namespace(swf: Swf) -> None:
     told = swf("upgrade", swf.write("kept.yaml", f"{NEW}keepActive: true\n"), "--to", "1.0")
     assert (told.code, told.err.splitlines()[0]) == (
         0,
-        "kept.yaml:1: differs: 1.0 has no keepActive: an instance completes at its end",
+        "kept.yaml:5: differs: 1.0 has no keepActive: an instance completes at its end",
     )
     text = f"{NEW}expressionLang: jsonpath\n"
     refused = swf("upgrade", swf.write("paths.yaml", text), "--to", "1.0", "--write")

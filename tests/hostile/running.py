@@ -89,10 +89,12 @@ class Hostile:
         # The engine warns there: once a pipe that nobody empties is full, the whole worker stands still.
         self._emptying = asyncio.create_task(self._process.stdout.read())
 
-    async def end_worker(self) -> None:
+    async def end(self) -> None:
+        """End the worker, and forget its log."""
         if self._process is not None and self._process.returncode is None:
             self._process.kill()
             await self._process.wait()
+        self._log.close()
 
     async def keep_alive(self, running: dict[str, str]) -> None:
         while True:
@@ -200,7 +202,7 @@ async def hostile_worker(client: Client, slowed: int = 1) -> AsyncIterator[Hosti
     hostile = Hostile(client, client.service_client.config.target_host, queue, slowed)
     await hostile.start_worker()
     async with AsyncExitStack() as stack:
-        stack.push_async_callback(hostile.end_worker)
+        stack.push_async_callback(hostile.end)
         slowing = asyncio.create_task(hostile.slow_down())
         stack.callback(slowing.cancel)
         yield hostile

@@ -209,7 +209,8 @@ async def test_messages_are_consumed_until_the_instance_is_cancelled(
 
         found = await until(produced)
         await instance.cancel()
-        assert [one["detail"]["data"] for one in found] == [{"message": CONSUMED}]
+        # The service sends the message to each connection, of which there may be a second by now.
+        assert all(one["detail"]["data"] == {"message": CONSUMED} for one in found)
 
 
 async def test_mcp(server: Server, tmp_path: Path) -> None:

@@ -279,6 +279,10 @@ async def test_dsl_completes_directives_and_shows_expressions_without_braces(edi
               if: .n > 2
               output: {as: .n}
               then: last
+          - each:
+              for: {each: one, in: '[.n]'}
+              do: [{keep: {set: '${ $one }'}}]
+              while: .n < 40
           - last:
               call: http
               with: {method: get, endpoint: 'http://x'}
@@ -287,9 +291,12 @@ async def test_dsl_completes_directives_and_shows_expressions_without_braces(edi
         """)
     (tmp_path / "work.yaml").write_text(text)
     await editor.write(text)
-    assert await editor.offered("then: last", 6) == ["first", "last", "continue", "exit", "end"]
+    assert await editor.offered("then: last", 6) == [
+        "first", "each", "keep", "last", "continue", "exit", "end",
+    ]  # fmt: skip
     assert "http" in await editor.offered("call: http", 6)
     assert "true" in await editor.shown(".n > 2")
+    assert "false" in await editor.shown(".n < 40")
     assert "82" in await editor.shown("[.n * 2]")
     assert "42" in await editor.shown(".n + 1")
 

@@ -1,5 +1,6 @@
 """The runtime expressions of a definition, in jq or JavaScript, in strict or loose mode."""
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
@@ -98,9 +99,14 @@ class _Perhaps(_Modified):
 
 _WITHOUT_BRACES: Final = frozenset({
     ("", "if"), ("", "when"), ("", "exceptWhen"), ("", "while"), ("for", "in"), ("input", "from"), ("output", "as"),
-    ("export", "as"),
+    ("export", "as"), ("to", "until"),
 })  # fmt: skip
 """The keys whose texts are expressions also without braces: each with the key of its object, if that matters."""
+BARE: Final = re.compile(
+    rf"""^[\s-]*(?:{"|".join(sorted({key for _, key in _WITHOUT_BRACES}))})\s*:\s*"""
+    r"""(["']?)(?P<whole>(?!\$\{)(?P<jq>.+?))\1\s*$"""
+)
+"""A line with one of these keys, and an expression without braces as its value."""
 
 
 def texts_in(value: Any, within: str = "") -> Iterator[str]:

@@ -35,10 +35,6 @@ _LOOKS: Final = tuple(
 )
 """The sign that a text is a definition: a `document` that identifies it, and a list of tasks."""
 _EXPRESSION: Final = re.compile(r"(?P<whole>\$\{\s*(?P<jq>.*?)\s*\})(?=[\"']?\s*(?:[,}\]]|#|$))")
-_CONDITION: Final = re.compile(
-    r"""^[\s-]*(?:when|exceptWhen|if|while|until|as|from)\s*:\s*(["']?)(?P<whole>(?!\$\{)(?P<jq>.+?))\1\s*$"""
-)
-"""A line with a key whose value is an expression without braces."""
 _VARIABLE: Final = re.compile(r"\$([A-Za-z_]\w*)")
 
 
@@ -160,7 +156,9 @@ class Dsl(LanguageBase):
 
     def expression_at(self, line: str, column: int) -> ShownExpression | None:
         """Return the expression at *column* of *line*, in braces or as the whole value of a key, if there is one."""
-        for found in (*_EXPRESSION.finditer(line), *_CONDITION.finditer(line)):
+        from swf_temporal.languages.dsl.expressions import BARE
+
+        for found in (*_EXPRESSION.finditer(line), *BARE.finditer(line)):
             if found.start() <= column <= found.end():
                 return ShownExpression(*found.span("whole"), partial(_yielded, found["jq"]))
         return None

@@ -17,10 +17,11 @@ from tests.temporal.test_console_lists import ON, approval, decline, with_attrib
 from tests.temporal.test_gateway import served, working
 
 _CHROMIUM, _DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-pytestmark = [
-    pytest.mark.temporal,
-    pytest.mark.skipif(not (_CHROMIUM and _DRIVER), reason="chromium and chromium-driver of Debian are not installed"),
-]
+needs_browser = pytest.mark.skipif(
+    not (_CHROMIUM and _DRIVER), reason="chromium and chromium-driver of Debian are not installed"
+)
+pytestmark = [pytest.mark.temporal, needs_browser]
+MOVING = (StaleElementReferenceException, NoSuchElementException)  # a page replaces what has changed while one looks
 
 
 def chromium(look: str = "light") -> Iterator[webdriver.Chrome]:
@@ -73,8 +74,7 @@ class Person:
         self._do(press, f"there is no button {label}")
 
     def _do(self, what: Callable[[], bool], failure: str) -> None:
-        moving = (StaleElementReferenceException, NoSuchElementException)
-        WebDriverWait(self._driver, 20, ignored_exceptions=moving).until(lambda _: what(), failure)
+        WebDriverWait(self._driver, 20, ignored_exceptions=MOVING).until(lambda _: what(), failure)
 
     def run_script(self, text: str) -> Any:
         return self._driver.execute_script(text)

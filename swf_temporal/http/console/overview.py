@@ -77,7 +77,8 @@ class _Counting:
 async def show_overview(visit: Visit) -> Response:
     """Show what happened in a period, by default a day, to the instances that the person may see."""
     period = visit.query("period") if visit.query("period") in _PERIODS else "day"
-    now, length = datetime.now(UTC).replace(microsecond=0), _PERIODS[period]
+    # The second that is not over counts, too: what has just failed is what somebody looks for.
+    now, length = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=1), _PERIODS[period]
     counting, everything = _Counting(visit), of_definitions(visit)
     known = visit.asked.known()
     charts, waiting, rows, planned = await _all(

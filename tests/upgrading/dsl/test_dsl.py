@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from swf_temporal import simulate
 from swf_temporal.base.errors import InvalidDefinition, UsageError
 from swf_temporal.languages.base import Upgraded
 from swf_temporal.languages.known import upgrade
@@ -92,7 +93,7 @@ do:
       output:
         as: ${ $input * . }
   # by HTTP
-  - askForThePrice:
+  - AskForThePrice:
       try:
         - tryPrice:
             try:
@@ -113,7 +114,7 @@ do:
           with:
             status: 404
         then: Reject
-  - isItCheap:
+  - IsItCheap:
       switch:
         - cheap:
             when: ${ .reduced < 100 }
@@ -184,7 +185,7 @@ def test_names_stay_recognisable_and_are_unique() -> None:
     made = json.loads(
         states(inject("Ship it!", transition="ship it"), inject("ship it", transition="end"), inject("end")).text
     )
-    assert [name for task in made["do"] for name in task] == ["shipIt", "shipIt2", "end2"]
+    assert [name for task in made["do"] for name in task] == ["ShipIt", "shipIt", "end2"]
 
 
 def test_the_start_comes_first() -> None:
@@ -254,6 +255,32 @@ def test_what_cannot_be_expressed_is_refused_and_fails_if_it_is_run_all_the_same
     assert not made.is_complete
     assert kinds(made)["inexpressible"] == ["the inject state 'B': $WORKFLOW as a whole"]
     assert list(json.loads(made.text)["do"][1]["B"]) == ["raise"]
+
+
+def test_what_is_around_a_refused_action_stays_and_does_not_repeat_it() -> None:
+    """Its condition, its sleep and its retries, which an author needs around what he writes in its place."""
+    action = {
+        "functionRef": {"refName": "work", "arguments": {"a": "${ $WORKFLOW }"}},
+        "condition": "${ .go }", "sleep": {"before": "PT1S"}, "retryRef": "ever", "nonRetryableErrors": ["bad"],
+    }  # fmt: skip
+    workflow = {
+        "functions": [{"name": "work", "type": "custom"}],
+        "errors": [{"name": "bad", "code": "404"}],
+        "retries": [{"name": "ever", "delay": "PT1S"}],
+        "states": [operation("A", action)],
+    }
+    made = rewritten(workflow)
+    document = json.loads(made.text)
+    [found] = document["do"][0].values()
+    assert not made.is_complete
+    assert found["if"] == "${ .go }"
+    assert [list(one) for one in found["do"]] == [["waitBeforeWork"], ["tryWork"]]
+    tried = found["do"][1]["tryWork"]
+    assert tried["catch"] == {"exceptWhen": "${ $error.status == 404 or $error.status == 501 }", "retry": "ever"}
+    assert simulate(document, {"go": False}).status == "completed"
+    refused = simulate(document, {"go": True})
+    assert refused.error is not None
+    assert "Not in 1.0" in refused.error.message
 
 
 def test_what_has_another_effect_is_reported_with_its_line() -> None:
@@ -372,7 +399,7 @@ states:
         == """\
 do:
   # Money
-  - payOut:
+  - PayOut:
       try:
         - tryPayOut:
             try:
@@ -390,7 +417,7 @@ do:
               export:
                 as: '${ {error: $error} }'
         then: errorsOfPayOut
-      then: payOut2
+      then: payOut
 
   - errorsOfPayOut:
       switch:
@@ -400,9 +427,9 @@ do:
         - otherwise:
             then: Wait
 
-  - payOut2:
+  - payOut:
       try:
-        - payOut:
+        - tryPayOut:
             call: payOut
             output:
               as: '${ $input * (objects // {response: values} // {}) }'
@@ -449,7 +476,7 @@ def test_a_call_that_cannot_be_expressed_fails_in_its_place() -> None:
     assert list(tasks) == ["A", "B", "C"]
     assert tasks["A"]["catch"] == {"errors": {"with": {"status": 404}}, "then": "C"}
     [tried] = [task for one in tasks["A"]["try"] for task in one.values()]
-    assert tried["catch"] == {"retry": "often"}
+    assert tried["catch"] == {"exceptWhen": "${ $error.status == 501 }", "retry": "often"}
     assert list(tried["try"][0]["work"]) == ["raise"]
     assert document["use"]["functions"].keys() == {"other"}
 

@@ -97,11 +97,18 @@ def _into(merge: Merge, base: str) -> str:
 
 
 def _steps(action: Action, timeout: str | None, context: Context, put: Put = _into) -> list[Step]:
-    return _or_refused(action, lambda: _with_waits(action, timeout, context, put), context)
+    def write() -> list[Step]:
+        return _with_waits(action, _performing(action, timeout, context, put), context)
+
+    return _or_refused(action, write, context)
 
 
 def _or_refused(action: Action, write: Callable[[], list[Step]], context: Context) -> list[Step]:
-    """Return the tasks that *write* does: one that raises an error, with the retries of *action*, if it cannot."""
+    """Return the tasks that *write* does; if it cannot, one that raises an error stands for what *action* performs.
+
+    Around it are the retries, the condition and the sleep of the action, as they will be around what a person writes in
+    its place; the retries do not repeat that error.
+    """
     names = context.inner
     try:
         with context.at(action):
@@ -113,25 +120,24 @@ def _or_refused(action: Action, write: Callable[[], list[Step]], context: Contex
         context.inner = names
         message = f"{_said(action)}: {error}"
         context.refused(message, action)
-        step = names.free(name_of(action)), refusal(message)
+        steps = [(names.free(name_of(action)), refusal(message))]
         with suppress(Inexpressible), context.at(action):
-            step = retried(action, step, context)
-        context.becomes(action, step[0])
-        return [step]
+            steps = [retried(action, steps[0], context)]
+        with suppress(Inexpressible), context.at(action):
+            steps = _with_waits(action, steps, context)
+        context.becomes(action, steps[0][0])
+        return steps
 
 
-def _with_waits(action: Action, timeout: str | None, context: Context, put: Put) -> list[Step]:
-    steps = _performing(action, timeout, context, put)
+def _with_waits(action: Action, steps: list[Step], context: Context) -> list[Step]:
+    """Return *steps* with the sleep and the condition of *action*."""
     sleep = action.sleep
     if sleep is not None and sleep.before is not None:
-        steps.insert(
-            0,
-            (context.inner.free(f"wait before {name_of(action)}"), {"wait": duration(sleep.before, context.translate)}),
-        )
+        wait = {"wait": duration(sleep.before, context.translate)}
+        steps = [(context.inner.free(f"wait before {name_of(action)}"), wait), *steps]
     if sleep is not None and sleep.after is not None:
-        steps.append(
-            (context.inner.free(f"wait after {name_of(action)}"), {"wait": duration(sleep.after, context.translate)})
-        )
+        wait = {"wait": duration(sleep.after, context.translate)}
+        steps = [*steps, (context.inner.free(f"wait after {name_of(action)}"), wait)]
     if action.condition is None:
         return steps
     condition = {"if": context.translate.condition(action.condition)}

@@ -108,6 +108,11 @@ def refusal(message: str) -> Task:
     return {"raise": {"error": error}}
 
 
+def is_refusal(task: Task) -> bool:
+    """Return whether *task* stands for what cannot be expressed."""
+    return bool(task.get("raise", {}).get("error", {}).get("status") == NOT_IMPLEMENTED)
+
+
 def duration(text: str, translate: Translator) -> str | dict[str, float]:
     """Return a duration of 0.8 as one of 1.0: ISO 8601, or its parts where 1.0 does not take how it is written.
 

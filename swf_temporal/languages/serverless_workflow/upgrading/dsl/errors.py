@@ -9,7 +9,14 @@ from swf_temporal.base.strict_json import show_json
 from swf_temporal.languages.serverless_workflow.model.actions import Action
 from swf_temporal.languages.serverless_workflow.model.definitions import Retry
 from swf_temporal.languages.serverless_workflow.model.states import OnError
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import ERRORS, Context, Step, duration
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import (
+    ERRORS,
+    NOT_IMPLEMENTED,
+    Context,
+    Step,
+    duration,
+    is_refusal,
+)
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import Inexpressible
 from swf_temporal.runtime.retrying import CATCH_ALL
 
@@ -43,6 +50,10 @@ def retried(action: Action, step: Step, context: Context) -> Step:
         catch |= filter_of(errors)
     if action.non_retryable_errors:
         catch["exceptWhen"] = condition_of([code_of(name, context) for name in action.non_retryable_errors])
+    if is_refusal(task):
+        # It stands for a call that cannot be expressed, and would be repeated for ever where a retry has no limit.
+        tests = [one for one in (catch.get("exceptWhen"), f"$error.status == {NOT_IMPLEMENTED}") if one is not None]
+        catch["exceptWhen"] = " or ".join(f"({one})" if "|" in one or " or " in one else one for one in tests)
     condition = task.pop("if", None)
     made = {"try": [{name: task}], "catch": {**catch, "retry": policy}}
     return context.inner.free(f"try {name}"), made if condition is None else {"if": condition, **made}

@@ -31,14 +31,14 @@ class TaskNames:
 
 
 def task_name(name: str) -> str:
-    """Return *name* without blanks and other characters that are awkward in paths: `Check Order!` is `checkOrder`."""
+    """Return *name* without blanks and other characters that are awkward in paths: `Check order!` is `CheckOrder`."""
     if re.fullmatch(r"[\w-]+", name):
         return name
     words = re.findall(r"\w+", name)
     if not words:
         return "task"
     first, others = str(words[0]), words[1:]
-    return first[:1].lower() + first[1:] + "".join(word[:1].upper() + word[1:] for word in others)
+    return first + "".join(word[:1].upper() + word[1:] for word in others)
 
 
 def document_name(id_: str) -> str:

@@ -13,11 +13,11 @@ from swf_temporal.languages.serverless_workflow.model.states import (
 )
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.actions import as_list
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import (
-    NOT_IMPLEMENTED,
     Context,
     Step,
     Task,
     duration,
+    is_refusal,
 )
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.events import emits
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import Inexpressible
@@ -67,7 +67,7 @@ def reached(steps: Sequence[Step]) -> list[Step]:
 
     These are all if one cannot be expressed: it may lead to others once it is.
     """
-    if any(task.get("raise", {}).get("error", {}).get("status") == NOT_IMPLEMENTED for _, task in steps):
+    if any(is_refusal(task) for _, task in steps):
         return list(steps)
     at = {name: index for index, (name, _) in enumerate(steps)}
     found: set[int] = set()

@@ -123,9 +123,7 @@ class LongRunningCalls:
             is_suspended = True
             raise
         except asyncio.CancelledError:
-            task.cancel()
-            with suppress(WorkflowFault, asyncio.CancelledError):  # its result does not matter: its path is cancelled
-                await task
+            await _cancelled(task)
             raise
         finally:
             if not is_suspended:
@@ -140,9 +138,16 @@ class LongRunningCalls:
         try:
             await self._loop.delivery(place, is_begin=True)
         except asyncio.CancelledError:
-            task.cancel()
+            await _cancelled(task)
             raise
         self._under_way[call_id] = task
+
+
+async def _cancelled(task: asyncio.Task[Any]) -> None:
+    """Cancel *task* and wait for its end; its result does not matter, since its path is cancelled."""
+    task.cancel()
+    with suppress(WorkflowFault, asyncio.CancelledError):
+        await task
 
 
 MAX_ELAPSED = timedelta(days=365 * 1_000)

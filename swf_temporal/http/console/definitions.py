@@ -14,7 +14,7 @@ from swf_temporal.base.errors import Problem, SwfError, UsageError
 from swf_temporal.drawing.svg import svg_of
 from swf_temporal.http.console.forms import ADD, RAW, Field, Filled, fields_of, filled, in_words
 from swf_temporal.http.console.lists import listing, of_definitions
-from swf_temporal.http.console.pages import segment, shown_json
+from swf_temporal.http.console.pages import macros, segment, shown_json
 from swf_temporal.http.console.visits import Visit, redirect
 from swf_temporal.http.gateway.answers import NEW_ID, VERSION, what_is_wrong
 from swf_temporal.http.gateway.refusals import Refused, refusal_of
@@ -100,16 +100,16 @@ async def _shown(
 ) -> Response:
     if not visit.may(Operation.READ):
         raise refusal or Refused(422, "bad-form", "the form needs a page that this key may not see")
-    text, schema = _Text(definition), definition.input_schema
+    text = _Text(definition)
     is_form = given is not None and RAW not in given
     errors = {} if got is None else got.errors
-    problems, graph, fields = await asyncio.to_thread(
-        lambda: (
-            _problems_of(text),
-            _graph_of(text),
-            fields_of(schema, given if is_form else None, errors) if is_form or errors else _empty_form_of(text),
-        )
-    )
+
+    def form() -> Markup:
+        if is_form or errors:
+            return _fields(fields_of(definition.input_schema, given if is_form else None, errors))
+        return _empty_form_of(text)
+
+    problems, graph, fields = await asyncio.to_thread(lambda: (_problems_of(text), _graph_of(text), form()))
     lines = definition.source.text.splitlines()
     return visit.page(
         "definition.html",
@@ -122,7 +122,6 @@ async def _shown(
         more_lines=max(0, len(lines) - _MAX_LINES),
         schedule=await _schedule_of(visit, definition),
         fields=fields,
-        schema=schema,
         raw_text=given[RAW] if given is not None and RAW in given else shown_json(_example(got, is_form=is_form)),
         raw_error=errors.get(RAW, ""),
         is_raw=given is not None and RAW in given,
@@ -180,8 +179,14 @@ def _problems_of(text: _Text) -> tuple[Problem, ...]:
 
 
 @lru_cache(maxsize=100)
-def _empty_form_of(text: _Text) -> tuple[Field, ...]:
-    return fields_of(text.definition.input_schema)
+def _empty_form_of(text: _Text) -> Markup:
+    return _fields(fields_of(text.definition.input_schema))
+
+
+def _fields(form: tuple[Field, ...]) -> Markup:
+    """Return the fields of a form as HTML."""
+    field = macros("parts.html").field
+    return Markup("").join(field(one, "s") for one in form)
 
 
 @lru_cache(maxsize=100)

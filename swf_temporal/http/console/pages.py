@@ -137,6 +137,7 @@ def _environment() -> Environment:
         loader=PackageLoader("swf_temporal.http.console"),
         autoescape=True,
         undefined=StrictUndefined,
+        auto_reload=False,
         trim_blocks=True,
         lstrip_blocks=True,
     )

@@ -33,8 +33,6 @@ def main() -> None:
         "inject state": median(_seconds_a_state(_inject, given.runs)) * 1e6,
         "switch state": median(_seconds_a_state(_switch, given.runs)) * 1e6,
         "loading a definition again": median(_seconds_a_loading(given.runs)) * 1e6,
-        "loading DSL 1.0 of 5 tasks": median(_seconds_a_new_one(5, given.runs)) * 1e6,
-        "loading DSL 1.0 of 20 tasks": median(_seconds_a_new_one(20, given.runs)) * 1e6,
     }
     if given.json:
         print(json.dumps(measured, indent=2))
@@ -89,24 +87,6 @@ def _seconds_a_loading(runs: int) -> list[float]:
     # A run brings a text of its own, which is equal to the one known but not the same object.
     copies = [text.encode().decode() for _ in range(runs)]
     return [_seconds(partial(load, copy)) for copy in copies]
-
-
-def _seconds_a_new_one(length: int, runs: int) -> list[float]:
-    """Return what loading a text of so many tasks takes that was never loaded before, in each run."""
-    texts = [json.dumps(_tasks(f"bench-{length}-{number}", length), indent=2) for number in range(runs)]
-    return [_seconds(partial(load, text)) for text in texts]
-
-
-def _tasks(name: str, length: int) -> dict[str, Any]:
-    call = {"method": "post", "endpoint": "http://localhost/orders/{id}", "body": {"total": "${ .order.total }"}}
-    kinds: list[dict[str, Any]] = [
-        {"set": {"order": "${ .order }", "total": "${ .order.total + 1 }"}},
-        {"call": "http", "with": call, "output": {"as": "${ {order: .} }"}},
-        {"switch": [{"large": {"when": "${ .order.total > 100 }", "then": "end"}}]},
-        {"try": [{"charge": {"call": "http", "with": call}}], "catch": {"retry": {"limit": {"attempt": {"count": 3}}}}},
-    ]
-    document = {"dsl": "1.0.3", "namespace": "bench", "name": name, "version": "1.0.0"}
-    return {"document": document, "do": [{f"task{number}": kinds[number % 4]} for number in range(length)]}
 
 
 def _seconds(work: Callable[[], object]) -> float:

@@ -1,5 +1,6 @@
 """Simulating a definition in this process."""
 
+import gc
 from datetime import datetime, timedelta, timezone
 from enum import StrEnum
 from pathlib import Path
@@ -281,3 +282,24 @@ def test_a_start_time_needs_a_zone() -> None:
     }  # fmt: skip
     with pytest.raises(UsageError, match="has no time zone"):
         simulate(definition, start_time=datetime(2031, 2, 3))  # noqa: DTZ001 - that is the point
+
+
+def test_a_long_running_call_ends_before_the_simulation_that_cancels_it(caplog: pytest.LogCaptureFixture) -> None:
+    """A branch that is complete at once cancels the other, whose call has just begun."""
+    branches = [
+        {"name": "long", "actions": [{"functionRef": "work"}]},
+        {"name": "short", "actions": [{"functionRef": "work", "condition": "${ false }"}]},
+    ]
+    state = {"name": "A", "type": "parallel", "completionType": "atLeast", "numCompleted": 1, "end": True}
+    run = simulate(
+        {
+            "id": "long", "version": "1.0", "specVersion": "0.8",
+            "functions": [{"name": "work", "type": "custom", "metadata": {"longRunning": "true"}}],
+            "states": [{**state, "branches": branches, "timeouts": {"actionExecTimeout": "PT2S"}}],
+        },
+        {},
+        functions={"work": 1},
+    )  # fmt: skip
+    gc.collect()  # asyncio tells of a task that is lost once that is collected
+    assert run.status == "completed"
+    assert "was destroyed" not in caplog.text

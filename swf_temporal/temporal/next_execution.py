@@ -10,7 +10,7 @@ them when its history has become long, as any other run does.
 import asyncio
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn, Self
 
 from temporalio import workflow
 from temporalio.api.common.v1 import Payload
@@ -66,7 +66,7 @@ def carried(run: Run, pin: Pin, host: TemporalHost, **facts: Any) -> Carried:
     if numbers:
         progress = {**progress, "parts": numbers}
     following = _following(pin, progress=progress, outlasting=host.long_running.records(), **facts)
-    payload, size, most = _written(following.to_json())
+    payload, size, most = Written.of(following.to_json())
     return Carried(progress, following, RawValue(payload), parts, size, most)
 
 
@@ -91,21 +91,34 @@ def continue_call(record: CallRecord, pin: Pin) -> NoReturn:
     workflow.continue_as_new(args=[None, following], initial_versioning_behavior=_onto())
 
 
+class Written(NamedTuple):
+    """A value as it is sent."""
+
+    payload: Payload
+    """Empty if the value is larger than the limit."""
+    size: int
+    """Its size in bytes; about that if it is larger than the limit."""
+    most: int
+    """The limit."""
+
+    @classmethod
+    def of(cls, value: Any) -> Self:
+        converter = workflow.payload_converter()
+        most = limit_of(converter)
+        if (least := json_size(value)) > most:
+            return cls(Payload(), least, most)
+        payload = converter.to_payload(value)
+        return cls(payload, len(payload.data), most)
+
+    def checked(self) -> RawValue:
+        """Return it ready to be sent, if it fits into one payload. Raises PayloadTooLarge."""
+        check_fits(self.size, ONE_RUN, self.most)
+        return RawValue(self.payload)
+
+
 def checked(value: Any) -> RawValue:
     """Return *value* ready to be sent, if it fits into one payload. Raises PayloadTooLarge."""
-    payload, size, most = _written(value)
-    check_fits(size, ONE_RUN, most)
-    return RawValue(payload)
-
-
-def _written(value: Any) -> tuple[Payload, int, int]:
-    """Return the payload of *value*, its size, and the limit; above that, an empty payload and about the size."""
-    converter = workflow.payload_converter()
-    most = limit_of(converter)
-    if (least := json_size(value)) > most:
-        return Payload(), least, most
-    payload = converter.to_payload(value)
-    return payload, len(payload.data), most
+    return Written.of(value).checked()
 
 
 def _following(pin: Pin, **changes: Any) -> Pin:

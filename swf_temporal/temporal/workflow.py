@@ -60,7 +60,7 @@ from swf_temporal.temporal.host import MAY_CONTINUE_AS_NEW, TemporalHost
 from swf_temporal.temporal.incoming_events import IncomingEvents
 from swf_temporal.temporal.instance_part import Ending, Instance, Part, operator_options
 from swf_temporal.temporal.instance_parts import PARTS
-from swf_temporal.temporal.next_execution import begin_other, carried, checked, make_call
+from swf_temporal.temporal.next_execution import Written, begin_other, carried, checked, make_call
 from swf_temporal.temporal.outgoing import fits
 from swf_temporal.temporal.record_types import WRONG_INPUT
 from swf_temporal.temporal.records import RESOLVE, UNKNOWN, Pin, program_of
@@ -276,8 +276,9 @@ class Interpreter:
                 try:
                     match outcome:
                         case Completed():
-                            await self._settle(host, is_complete=True)
-                            return checked(outcome.output)
+                            result = Written.of(outcome.output)
+                            await self._settle(host, result)
+                            return result.checked()
                         case ContinuedAs():
                             self._to = outcome
                             begin_other(outcome, run, pin, host, self._records(outcome))
@@ -334,11 +335,13 @@ class Interpreter:
         for part in self._parts:
             await part.hand_over(run, to)
 
-    async def _settle(self, host: TemporalHost, *, is_complete: bool = False) -> None:
-        """Finish work in progress before the execution ends."""
+    async def _settle(self, host: TemporalHost, result: Written | None = None) -> None:
+        """Finish work in progress before the execution ends: with *result* if it is complete."""
+        is_complete = result is not None
         self._incoming.close()
         try:
-            await host.outgoing.room(min(host.carries, MAX_PAYLOAD_BYTES))  # for the result of the execution
+            size = host.carries if result is None else result.size  # what continues as new may be as large as can be
+            await host.outgoing.room(min(size, MAX_PAYLOAD_BYTES))
             for part in self._parts:
                 await part.settle()
             if is_complete:
@@ -348,7 +351,7 @@ class Interpreter:
         except asyncio.CancelledError:
             if not is_complete:
                 raise
-            await self._settle(host, is_complete=True)  # it is complete: a cancellation comes too late
+            await self._settle(host, result)  # it is complete: a cancellation comes too late
 
     async def _carried(self, run: Run, host: TemporalHost) -> dict[str, Any]:
         """Return the progress with which this execution resumes, unless another one takes over."""

@@ -275,3 +275,15 @@ async def test_an_output_is_sent_with_what_local_calls_have_sent(bench: Bench, e
     assert sorted(output) == ["r0", "r2"]
     assert sum(map(gives_way, await events_of(bench.first(handle)))) == 1
     assert await replays(await bench.first(handle).fetch_history()) is None
+
+
+async def test_an_output_that_fits_is_sent_at_once(bench: Bench) -> None:
+    """What local calls have sent leaves room for the output that there is, though not for the largest."""
+    results = iter([{f"r{number}": "x" * 200_000} for number in range(6)])
+    async with bench.worker(local(calling("Six", *["work"] * 6)), work=lambda _: next(results)) as worker:
+        handle = await worker.start({})
+        output: Any = await outcome(handle)
+    events = await counted(handle)
+    assert len(output) == 6
+    assert events["marker_recorded"] == 6
+    assert events["workflow_task_completed"] == 1

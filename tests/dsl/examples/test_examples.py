@@ -25,12 +25,12 @@ ENDS: dict[str, dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("ends.
 FILES = sorted(file for name in ("dsl-1.0", "dsl-1.0-next") for file in (TEXTS / name / "examples").glob("*.yaml"))
 LATEST = [file for file in FILES if file.parts[-3] == "dsl-1.0-next"]
 CATALOGED = "call-custom-function-cataloged"
+"""The example that needs a document from the network."""
 PROBLEMS = {
     CATALOGED: ["external-forbidden"],
     "conditional-task": ["plain-text", "plain-text"], "run-subflow": ["plain-text"], "try-catch-then": ["plain-text"],
 }  # fmt: skip
 """A document of the network; and texts that their authors meant as expressions, as the notes of their ends say."""
-"""The example that needs a document from the network."""
 LOG = b"""
 do:
   - tell: {set: {logged: '${ .level + " " + .message }'}}

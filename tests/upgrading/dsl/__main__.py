@@ -44,14 +44,18 @@ def main() -> int:
 async def _on_temporal(ran: list[Compared]) -> int:
     """Run the originals and the rewritten definitions on Temporal; print and return how many differ there."""
     be_quiet()
-    apart = 0
+    apart = left_out = 0
     async with scenario_host() as host:
         for one in ran:
             told = await on_temporal(host, one)
+            left_out += told is None
             apart += bool(told)
-            for text in told:
+            for text in told or ():
                 typer.echo(f"{one.name}: {text[:400]}")
-    typer.echo(f"{len(ran)} on Temporal, both before and after, {apart} of them other than in simulation")
+    typer.echo(
+        f"{len(ran) - left_out} on Temporal, both before and after, {apart} of them other than in simulation;"
+        f" {left_out} are of the simulation alone"
+    )
     return apart
 
 

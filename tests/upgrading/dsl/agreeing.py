@@ -23,6 +23,7 @@ from swf_temporal.languages.known import upgrade
 from swf_temporal.languages.loading import check
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.merging import ARRAYS, RESPONSE
 from swf_temporal.sdk.scenarios.host import ScenarioHost
+from swf_temporal.sdk.scenarios.report import TEMPORAL
 from swf_temporal.simulation.definitions import workflows_of
 from swf_temporal.simulation.scenario import ObservedRun, Scenario, context_of, observed, read_scenarios
 from swf_temporal.text.fetching.resources import Resources
@@ -153,13 +154,17 @@ def compared(name: str, document: Document) -> Compared | None:
     return Compared(name, outcome, tuple(told), reported, (document, rewritten))
 
 
-async def on_temporal(host: ScenarioHost, one: Compared) -> list[str]:
-    """Return in what the two runs of *one* differ on Temporal from what they are in simulation."""
+async def on_temporal(host: ScenarioHost, one: Compared) -> list[str] | None:
+    """Return in what the two runs of *one* differ on Temporal from what they are in simulation.
+
+    Return None for a scenario of the simulation alone: of its limits, or with `chance`, which a worker derives from the
+    run.
+    """
     found: list[str] = []
     for word, document in zip(("the original", "the rewritten one"), one.both, strict=True):
         (scenario,) = _read(document)
-        if scenario.chance:
-            continue  # a worker derives jitter from the run
+        if scenario.chance or TEMPORAL not in scenario.hosts:
+            return None
         here = observed(scenario, context_of(scenario).run(scenario.input))
         there = await host.observe(scenario)
         found += [f"{word}, simulation and Temporal: {told}" for told in differences(here, there)]

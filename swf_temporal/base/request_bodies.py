@@ -7,7 +7,7 @@ from typing import Final, Protocol
 
 _SENDING: Final = 60.0
 """Seconds within which a client has to send the body of a request."""
-_SPREAD: Final = 1.5
+SPREAD: Final = 1.5
 """The factor by which the limit varies: of thousands of requests begun at once, not all are refused at once."""
 
 
@@ -40,7 +40,7 @@ async def body_of(request: Received, limit: int, seconds: float = _SENDING) -> b
     if length.isdecimal() and (len(length) > len(str(limit)) or int(length) > limit):
         raise BodyTooLargeError(f"the body has more than {limit:,} bytes")
     try:
-        async with asyncio.timeout(random.uniform(seconds, seconds * _SPREAD)):  # noqa: S311 - no secret
+        async with asyncio.timeout(random.uniform(seconds, seconds * SPREAD)):  # noqa: S311 - no secret
             async for chunk in request.stream():
                 size += len(chunk)
                 if size > limit:

@@ -1,14 +1,17 @@
 """Serving an ASGI application within a context."""
 
 import asyncio
+import random
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, TypeAlias
 
 import uvicorn
 
 from swf_temporal.base.errors import UsageError
+from swf_temporal.base.request_bodies import SPREAD, SlowBodyError
 from swf_temporal.sdk.http_connections import (
     AT_ONCE,
     CONNECTION,
@@ -24,6 +27,7 @@ _GRACE = 5
 """Seconds within which requests in progress may still be answered."""
 
 
+Receive: TypeAlias = Callable[[], Awaitable[Any]]
 STOPPING: Final = "swf.stopping"
 """The scope's key for an event that is set when the server stops, for responses that never end by themselves."""
 _TICKS: Final = 10
@@ -31,6 +35,11 @@ _TICKS: Final = 10
 _MAX_HEAD: Final = 64 * 1024
 """The size limit of the head of a request, in bytes, including some overhead for each header."""
 _HEADER_COST: Final = 32
+_SMALL: Final = 16 * 1024
+"""The size in bytes up to which a body has to be there before anything is done for its request."""
+_DIGITS: Final = len(str(_SMALL))
+_SENDING: Final = 10.0
+"""Seconds within which a client has to send a small body."""
 _TOO_LONG: Final = f"The head of a request has at most {_MAX_HEAD:,} bytes."
 
 
@@ -133,7 +142,9 @@ async def asgi_server(
                     connections.hold(connection, request, len(body))
                 return message
 
-            await application(scope, received, send)
+            following = await _with_small_body(received) if _has_small_body(scope) else received
+            if following is not None:
+                await application(scope, following, send)
 
     with _listening(address, hint) as listening:
         listening.connections = connections
@@ -158,6 +169,40 @@ async def asgi_server(
             stopping.set()
             server.should_exit = True
             await serving
+
+
+def _has_small_body(scope: Any) -> bool:
+    length = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
+    return length.isdigit() and len(length) <= _DIGITS and 0 < int(length) <= _SMALL
+
+
+async def _with_small_body(receive: Receive) -> Receive | None:
+    """Return what yields the whole body of a request, then what *receive* does; None if the client is gone.
+
+    Nothing else is done for a request before its small body is there: what a crowd of them costs that never completes
+    is little. If it takes too long, the body is a SlowBodyError.
+    """
+    pieces, more = list[bytes](), True
+    try:
+        async with asyncio.timeout(random.uniform(_SENDING, _SENDING * SPREAD)):  # noqa: S311 - no secret
+            while more:
+                message = await receive()
+                if message["type"] != "http.request":
+                    return None
+                pieces.append(message.get("body", b""))
+                more = message.get("more_body", False)
+    except (TimeoutError, SlowBodyError) as error:
+        return partial(_fail, SlowBodyError(str(error) or "the body did not arrive in time"))
+    whole = [{"type": "http.request", "body": b"".join(pieces), "more_body": False}]
+
+    async def received() -> Any:
+        return whole.pop() if whole else await receive()
+
+    return received
+
+
+async def _fail(error: Exception) -> Any:
+    raise error
 
 
 def _listening(address: Address, hint: str) -> ListeningSocket:

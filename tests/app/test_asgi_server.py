@@ -84,7 +84,7 @@ async def test_those_give_way_that_wait_longest(monkeypatch: pytest.MonkeyPatch,
             return found
 
         working = await connect(WHOLE.replace(b"/ ", b"/long ", 1))
-        known = await connect(HALF.replace(b"/ ", b"/known ", 1))
+        known = await connect(HALF.replace(b"/ ", b"/known ", 1).replace(b": 9", b": 99999"))
         other = await connect(HALF, "127.0.0.2")
         halves = [await connect(HALF) for _ in range(6)]
         last = [await connect(WHOLE, source) for source in ("127.0.0.1", "127.0.0.2", "127.0.0.3")]
@@ -132,6 +132,35 @@ async def test_a_sender_has_so_many_requests_under_way(monkeypatch: pytest.Monke
             "too many requests are in progress",
         )
         assert (await client.get("/a")).status_code == 200
+
+
+@pytest.mark.parametrize("protocol", [asgi_server._PROTOCOL, H11Protocol], ids=["httptools", "h11"])
+async def test_nothing_is_done_before_a_small_body_is_there(monkeypatch: pytest.MonkeyPatch, protocol: Any) -> None:
+    """A large one is read by who answers, who may refuse it before it has arrived."""
+    monkeypatch.setattr(asgi_server, "_PROTOCOL", protocol)
+    begun: list[str] = []
+
+    async def answer(request: Request) -> Response:
+        begun.append(request.url.path)
+        try:
+            return PlainTextResponse(await body_of(request, 99))
+        except SlowBodyError as error:
+            return PlainTextResponse(str(error), 408)
+
+    async with served(answer) as address, AsyncExitStack() as stack:
+        reader, writer = await asyncio.open_connection(address.host, address.port)
+        stack.callback(writer.transport.abort)
+        writer.write(HALF)
+        await asyncio.sleep(0.1)
+        assert begun == []
+        await stack.enter_async_context(connected(address, HALF.replace(b": 9", b": 99999").replace(b"/ ", b"/large ")))
+        await asyncio.sleep(0.1)
+        assert begun == ["/large"]
+        writer.write(b"y" * 8)
+        assert (await reader.read(1000)).endswith(b"xyyyyyyyy")
+        monkeypatch.setattr(asgi_server, "_SENDING", 0.01)
+        late = await stack.enter_async_context(connected(address, HALF.replace(b"/ ", b"/late ")))
+        assert (await late.read(1000)).startswith(b"HTTP/1.1 408 ")
 
 
 async def test_bodies_under_way_have_so_many_bytes() -> None:

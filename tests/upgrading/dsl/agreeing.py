@@ -17,7 +17,7 @@ from jsonschema_rs import Draft202012Validator, ValidationError
 from ruamel.yaml import YAML
 
 from swf_temporal.base.cloud_event import CloudEvent
-from swf_temporal.base.errors import InvalidDefinition, UsageError
+from swf_temporal.base.errors import InvalidDefinition, StepLimitExceeded, UsageError
 from swf_temporal.expressions.compiled import BadExpression
 from swf_temporal.languages.known import upgrade
 from swf_temporal.languages.loading import check
@@ -157,8 +157,8 @@ def compared(name: str, document: Document) -> Compared | None:
 async def on_temporal(host: ScenarioHost, one: Compared) -> list[str] | None:
     """Return in what the two runs of *one* differ on Temporal from what they are in simulation.
 
-    Return None for a scenario of the simulation alone: of its limits, or with `chance`, which a worker derives from the
-    run.
+    Return None for what only a simulation ends, because of its limits, and for `chance`, which a worker derives from
+    the run.
     """
     found: list[str] = []
     for word, document in zip(("the original", "the rewritten one"), one.both, strict=True):
@@ -166,6 +166,8 @@ async def on_temporal(host: ScenarioHost, one: Compared) -> list[str] | None:
         if scenario.chance or TEMPORAL not in scenario.hosts:
             return None
         here = observed(scenario, context_of(scenario).run(scenario.input))
+        if here.error is not None and here.error["code"] == StepLimitExceeded.default_name:
+            return None
         there = await host.observe(scenario)
         found += [f"{word}, simulation and Temporal: {told}" for told in differences(here, there)]
     return found

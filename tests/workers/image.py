@@ -139,10 +139,22 @@ class Running:
 
     def told_to_end(self) -> int:
         """Tell the command to end, and return its exit code."""
-        own = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
-        [command] = own.read_text(encoding="utf-8").split()
-        os.kill(int(command), signal.SIGTERM)
+        [command] = self.commands()
+        os.kill(command, signal.SIGTERM)
         return self.process.wait(PATIENCE)
+
+    def end(self) -> None:
+        """End the command, if it still runs: it has changed its user, so that nothing ends it with its parent."""
+        if self.process.poll() is None:
+            for command in self.commands():
+                os.kill(command, signal.SIGKILL)
+        self.process.kill()
+        self.process.wait()
+
+    def commands(self) -> list[int]:
+        """Return the processes of the command, by their ids."""
+        own = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        return [int(one) for one in own.read_text(encoding="utf-8").split()]
 
 
 @contextmanager
@@ -170,8 +182,8 @@ def started(folder: Path, variables: Mapping[str, str], *arguments: str, user: s
             env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "BOUND": " ".join(dict.fromkeys(bound))},
             stderr=log,
         )
+    running = Running(process, root.with_suffix(".log"))
     try:
-        yield Running(process, root.with_suffix(".log"))
+        yield running
     finally:
-        process.kill()
-        process.wait()
+        running.end()

@@ -149,6 +149,8 @@ async def test_a_stranger_runs_an_order_in_the_console(tmp_path: Path) -> None:
                 async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{other}", timeout=60) as client:
                     assert "shop.orders" in (await client.get("/console", follow_redirects=True)).text
                     await _ordered(client, "shop.orders", tmp_path / "definitions")
+                begun = [*working.commands(), *serving.commands()]
+            assert [one for one in begun if Path(f"/proc/{one}").exists()] == []
 
 
 async def _ordered(client: httpx.AsyncClient, name: str, folder: Path) -> None:

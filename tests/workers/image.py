@@ -145,11 +145,12 @@ class Running:
 
     def end(self) -> None:
         """End the command, if it still runs: it has changed its user, so that nothing ends it with its parent."""
-        if self.process.poll() is None:
-            for command in self.commands():
-                os.kill(command, signal.SIGKILL)
-        self.process.kill()
-        self.process.wait()
+        commands = self.commands() if self.process.poll() is None else []
+        for command in commands:
+            os.kill(command, signal.SIGKILL)
+        if not commands:  # it has not begun one yet; else it ends with that
+            self.process.kill()
+        self.process.wait(PATIENCE)
 
     def commands(self) -> list[int]:
         """Return the processes of the command, by their ids."""

@@ -7,7 +7,7 @@ from typing import Final, Protocol
 
 _SENDING: Final = 60.0
 """Seconds within which a client has to send the body of a request."""
-SPREAD: Final = 1.5
+_SPREAD: Final = 1.5
 """The factor by which the limit varies: of thousands of requests begun at once, not all are refused at once."""
 
 
@@ -30,17 +30,19 @@ class SlowBodyError(Exception):
     """The body did not arrive in time."""
 
 
-async def body_of(request: Received, limit: int, seconds: float = _SENDING) -> bytes:
-    """Return the body of *request*.
+def patience() -> float:
+    """Return the seconds within which a client has to send the body of a request that begins now."""
+    return random.uniform(_SENDING, _SENDING * _SPREAD)  # noqa: S311 - no secret
 
-    Raises BodyTooLargeError if it has more than *limit* bytes, and SlowBodyError if it takes more than *seconds*.
-    """
+
+async def body_of(request: Received, limit: int) -> bytes:
+    """Return the body of *request*. Raises BodyTooLargeError for more than *limit* bytes, and SlowBodyError."""
     length = request.headers.get("content-length", "")
     chunks, size = list[bytes](), 0
     if length.isdecimal() and (len(length) > len(str(limit)) or int(length) > limit):
         raise BodyTooLargeError(f"the body has more than {limit:,} bytes")
     try:
-        async with asyncio.timeout(random.uniform(seconds, seconds * SPREAD)):  # noqa: S311 - no secret
+        async with asyncio.timeout(patience()):
             async for chunk in request.stream():
                 size += len(chunk)
                 if size > limit:

@@ -1,7 +1,6 @@
 """Serving an ASGI application within a context."""
 
 import asyncio
-import random
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -11,7 +10,7 @@ from typing import Any, Final, TypeAlias
 import uvicorn
 
 from swf_temporal.base.errors import UsageError
-from swf_temporal.base.request_bodies import SPREAD, SlowBodyError
+from swf_temporal.base.request_bodies import SlowBodyError, patience
 from swf_temporal.sdk.http_connections import (
     AT_ONCE,
     CONNECTION,
@@ -38,8 +37,6 @@ _HEADER_COST: Final = 32
 _SMALL: Final = 16 * 1024
 """The size in bytes up to which a body has to be there before anything is done for its request."""
 _DIGITS: Final = len(str(_SMALL))
-_SENDING: Final = 10.0
-"""Seconds within which a client has to send a small body."""
 _TOO_LONG: Final = f"The head of a request has at most {_MAX_HEAD:,} bytes."
 
 
@@ -184,7 +181,7 @@ async def _with_small_body(receive: Receive) -> Receive | None:
     """
     pieces, more = list[bytes](), True
     try:
-        async with asyncio.timeout(random.uniform(_SENDING, _SENDING * SPREAD)):  # noqa: S311 - no secret
+        async with asyncio.timeout(patience()):
             while more:
                 message = await receive()
                 if message["type"] != "http.request":

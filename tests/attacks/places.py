@@ -1,6 +1,7 @@
 """What is attacked: gateways, open or with a key, with a large instance and a large form, and a served function."""
 
 import asyncio
+import sys
 from base64 import urlsafe_b64encode
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,6 +13,7 @@ from urllib.parse import urlsplit
 from swf_temporal import Client, load
 from tests.attacks.gateway import Target, attacked
 from tests.cli.conftest import COMMAND, Place
+from tests.processes import ending_with_us
 
 _KEY: Final = "a-key-of-16-chars"
 _OTHER_KEY: Final = "another-key-of-22-chars"
@@ -64,6 +66,19 @@ class Attacked(NamedTuple):
 async def open_gateway(temporal: str, files: int | None) -> AsyncIterator[Attacked]:
     with attacked(temporal, "", "--console", files=files) as target:
         yield Attacked(target)
+
+
+@asynccontextmanager
+async def bare_server(files: int) -> AsyncIterator[Attacked]:
+    """Serve what does nothing, with so many open files."""
+    limited = ["sh", "-c", f'ulimit -n {files}; exec "$@"', "-", sys.executable, "-m", "tests.attacks.bare"]
+    process = await asyncio.create_subprocess_exec(*ending_with_us(), *limited, stdout=asyncio.subprocess.PIPE)
+    try:
+        assert process.stdout is not None
+        yield Attacked(Target("127.0.0.1", int(await process.stdout.readline()), process.pid))
+    finally:
+        process.kill()
+        await process.wait()
 
 
 @asynccontextmanager

@@ -114,8 +114,6 @@ _LOGIN: Final = "/console/login"
 _UNAUTHENTICATED: Final = (401, 403)
 _MAX_LOGIN_BYTES: Final = 12 * 1024
 """The maximum size of a login form in bytes: a key that fits in a cookie, escaped, and a path."""
-_LOGGING_IN: Final = 10.0
-"""Seconds within which it has to arrive, since its sender is not authenticated yet."""
 _TOO_LONG: Final = f"The key has more than {MAX_KEY_BYTES} bytes, too many for a browser."
 
 Asked = Callable[[Request, str], Awaitable[RequestContext]]
@@ -263,7 +261,7 @@ class Console:
     async def _log_in(self, request: Request) -> Response:
         """Keep the given key in the session, if it is a tenant's."""
         try:
-            body = await body_of(request, _MAX_LOGIN_BYTES, _LOGGING_IN)
+            body = await body_of(request, _MAX_LOGIN_BYTES)
         except BodyTooLargeError:
             return _closing(_login("", _TOO_LONG))
         except SlowBodyError as error:

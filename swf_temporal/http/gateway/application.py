@@ -161,8 +161,8 @@ class Gateway:
     def application(self) -> Any:
         """Return the ASGI application."""
         settings = self._settings
-        routes = self._routes((*ENDPOINTS, Endpoint("GET", "/openapi.json", show_description, None)))
-        routes += [Route("/livez", _livez), Route("/readyz", self._readyz)]
+        routes = [Route("/livez", _livez), Route("/readyz", self._readyz)]  # first, as they are asked for most often
+        routes += self._routes((*ENDPOINTS, Endpoint("GET", "/openapi.json", show_description, None)))
         cors = Middleware(
             CORSMiddleware,
             allow_origins=settings.origins,

@@ -33,7 +33,7 @@ from swf_temporal.runtime.cycles import MAX_COST
 from swf_temporal.runtime.inbox import MAX_SEEN
 from swf_temporal.runtime.iterations import MAX_AT_ONCE
 from swf_temporal.runtime.run import MAX_DATA_BYTES
-from swf_temporal.sdk import http_connections, stores, working
+from swf_temporal.sdk import asgi_server, http_connections, stores, working
 from swf_temporal.settings.calls import Options
 from swf_temporal.settings.values import MAX_HOPS
 from swf_temporal.settings.worker import WorkerSettings
@@ -177,7 +177,8 @@ CLAIMS = {
         f"Temporal has {PATIENCE:g} seconds for each event",
         f"A client has {http_connections._PATIENCE:g} seconds to send the head of a request",
         f"(`ulimit -n`), or than {http_connections.MAX_CONNECTIONS:,},",
-        f"has {application._LOGGING_IN:g} seconds, and {application._MAX_LOGIN_BYTES >> 10} KiB",
+        f"if that has up to {asgi_server._SMALL >> 10} KiB",
+        f"[console](console.md) has {application._MAX_LOGIN_BYTES >> 10} KiB",
         f"Up to {events._AT_ONCE} events of a batch are sent at once",
     ],
     "limits": [

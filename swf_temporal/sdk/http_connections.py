@@ -291,7 +291,8 @@ def watched(protocol: Any, connections: Connections) -> Any:
 
         def connection_made(self, transport: asyncio.Transport) -> None:
             super().connection_made(transport)
-            transport.max_size = _PIECE  # type: ignore[attr-defined]  # of asyncio's own transports
+            with suppress(AttributeError):  # those of other loops than asyncio's have no such attribute
+                transport.max_size = _PIECE  # type: ignore[attr-defined]
             connections.made(transport)
             connections.opened(self)
 

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -29,9 +30,24 @@ def lsp() -> None:
 
 @contextmanager
 def _quiet_sigterm() -> Iterator[None]:
-    """Let SIGTERM end the process at once, with exit code 0: there is nothing to clean up."""
-    before = signal.signal(signal.SIGTERM, lambda *_: os._exit(ExitCode.SUCCESS))
+    """Let SIGTERM end the process at once, with exit code 0: there is nothing to clean up.
+
+    A handler in Python runs once the main thread is back from what it waits for, which may be never if the signal came
+    just before it began to wait. So a thread waits for the byte that is written when the signal comes.
+    """
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+
+    def end() -> None:
+        while signal.SIGTERM not in os.read(reading, 1):
+            pass
+        os._exit(ExitCode.SUCCESS)
+
+    threading.Thread(target=end, daemon=True).start()
+    handler = signal.signal(signal.SIGTERM, lambda *_: os._exit(ExitCode.SUCCESS))
+    wakeup = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        signal.set_wakeup_fd(wakeup)
+        signal.signal(signal.SIGTERM, handler)

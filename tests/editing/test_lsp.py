@@ -360,3 +360,25 @@ async def test_an_editor_that_reads_no_more_ends_it() -> None:
 async def test_it_can_be_stopped() -> None:
     async with ending() as server:
         server.process.terminate()
+
+
+BUSY = """
+import hashlib
+from swf_temporal.cli.lsp import _quiet_sigterm
+with _quiet_sigterm():
+    print("busy", flush=True)
+    hashlib.pbkdf2_hmac("sha256", b"", b"", 2_000_000_000)
+"""
+
+
+async def test_it_can_be_stopped_whatever_its_main_thread_does() -> None:
+    """A signal may come before that begins to wait for what never comes: no handler in Python runs then."""
+    process = await asyncio.create_subprocess_exec(*ending_with_us(), sys.executable, "-c", BUSY, stdout=PIPE)
+    assert process.stdout is not None
+    try:
+        assert await process.stdout.readline() == b"busy\n"
+        process.terminate()
+        assert await process.wait() == 0
+    finally:
+        if process.returncode is None:
+            process.kill()

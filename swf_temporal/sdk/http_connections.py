@@ -292,7 +292,7 @@ def watched(protocol: Any, connections: Connections) -> Any:
         def connection_made(self, transport: asyncio.Transport) -> None:
             super().connection_made(transport)
             with suppress(AttributeError):  # those of other loops than asyncio's have no such attribute
-                transport.max_size = _PIECE  # type: ignore[attr-defined]
+                transport.max_size = _PIECE  # type: ignore[attr-defined]  # of asyncio alone
             connections.made(transport)
             connections.opened(self)
 

@@ -1,7 +1,7 @@
 """Attacks gateways and a served function, and prints what others see meanwhile: `python -m tests.attacks [NAME …]`.
 
 It ends with 1 if others were not answered, or too late, or if a process held too much. Where others wait longer than
-they should, a server that does nothing is attacked in the same way: they are too late if they wait less for that.
+they should, a server that does nothing is attacked in the same way, to tell what of it is the machine's.
 """
 
 import argparse
@@ -18,8 +18,6 @@ from tests.attacks.rows import ROWS, others_beside
 
 _MAX_SECONDS: Final = 0.1
 """The p95 of what others wait."""
-_MORE: Final = 1.5
-"""How much longer than for a server that does nothing, which one and the same crowd hits more or less hard."""
 
 
 async def _requests(address: str, words: Sequence[str]) -> list[str]:
@@ -53,8 +51,7 @@ async def _crowds(address: str, words: Sequence[str], seconds: float) -> list[st
             async with bare_server(row.files) as bare:
                 floor = await others_beside(row, bare, seconds)
             print(f"    of a server that does nothing: {floor}", flush=True)
-            if others.p95 > _MORE * floor.p95:
-                wrong.append(f"{row.name}: others wait {others.p95:.3f} s (p95), of a bare server {floor.p95:.3f} s")
+            wrong.append(f"{row.name}: others wait {others.p95:.3f} s (p95), of a bare server {floor.p95:.3f} s")
         if others.mebibytes > row.mebibytes:
             wrong.append(f"{row.name}: the memory grows by {others.mebibytes:,} MiB")
         if others.descriptors > row.files:

@@ -14,6 +14,7 @@ from swf_temporal.base.request_bodies import SlowBodyError, patience
 from swf_temporal.sdk.http_connections import (
     AT_ONCE,
     CONNECTION,
+    KEEP_ALIVE,
     MAX_HELD_BYTES,
     UNDER_WAY,
     Connections,
@@ -155,6 +156,7 @@ async def asgi_server(
             log_config=None,
             log_level="warning",
             access_log=False,
+            timeout_keep_alive=KEEP_ALIVE,
             timeout_graceful_shutdown=_GRACE,
             **options,
         )

@@ -26,14 +26,20 @@ MAX_CONNECTIONS: Final = 8192
 """The number of connections beyond which some are closed, unless three quarters of the open files are fewer."""
 AT_ONCE: Final = 8
 """The number of connections accepted before open ones are served again."""
-_PIECE: Final = 64 * 1024
-"""The bytes that are read from a connection before others are served again; asyncio would read four times as many."""
+_PIECE: Final = 32 * 1024
+"""The bytes that are read from a connection before others are served again; asyncio would read eight times as many."""
 _BACKLOG: Final = 2048
 """The number of connections that may wait to be accepted."""
 MAX_HELD_BYTES: Final = 128 * 1024 * 1024
 """The size of what has arrived of the bodies of requests in progress. A single one may be larger."""
 _PATIENCE_FACTOR: Final = 4
 """The factor by which a connection that was answered before may wait longer than others."""
+KEEP_ALIVE: Final = int(_PATIENCE * _PATIENCE_FACTOR)
+"""Seconds within which an answered client may send another request on the same connection.
+
+Load balancers keep theirs for a minute, and need servers that keep them longer: a request that is sent just as its
+connection is closed fails. And clients that were closed together would come back together.
+"""
 _REST: Final = 0.9
 """Seconds without accepting after the process has run out of files: asyncio tries again after one."""
 _QUIET: Final = 60.0
@@ -127,7 +133,7 @@ class Connection:
         if unread != self.unread or not unread:
             self.unread, self.unread_since = unread, now
         is_waiting = self.request is None and not unread
-        return now - (self.since if is_waiting else self.unread_since) > _PATIENCE
+        return (self.has_waited(now) if is_waiting else now - self.unread_since) > _PATIENCE
 
 
 class Connections:

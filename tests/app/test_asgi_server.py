@@ -5,7 +5,7 @@ import resource
 import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -285,6 +285,35 @@ async def test_half_a_head_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) ->
         writer.close()
         may_answer.set()
         assert (await asked).text == "answered"
+
+
+async def _answer(_: Request) -> Response:
+    return PlainTextResponse("answered")
+
+
+async def test_an_answered_client_may_ask_again_for_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_connections, "_PATIENCE", 4.0)
+
+    async with served(_answer) as address, asyncio.timeout(60):
+        reader, writer = await asyncio.open_connection(address.host, address.port)
+        with closing(writer):
+            for _ in range(2):
+                writer.write(WHOLE)
+                assert (await reader.readuntil(b"answered")).startswith(b"HTTP/1.1 200 ")
+                async with connected(address, b"") as silent:
+                    assert await silent.read() == b""
+                await asyncio.sleep(2)  # in all longer than the five seconds of the library
+
+
+async def test_an_answered_client_is_not_waited_for_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_connections, "_PATIENCE", 0.25)
+
+    async with served(_answer) as address, connected(address, WHOLE) as reader, asyncio.timeout(60):
+        assert (await reader.read()).endswith(b"answered")
+
+
+def test_load_balancers_close_their_connections_first() -> None:
+    assert http_connections.KEEP_ALIVE > 75  # seconds: those of load balancers are 60, and 75 of nginx
 
 
 async def test_many_that_say_nothing_leave_room(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,7 +26,7 @@ def kinds_of(tree: Tree) -> frozenset[str]:
         case ArrayOf():
             return frozenset({"array"})
         case Builtin(name):
-            return frozenset({_CALLS[name]})
+            return frozenset({_CALLS[name]}) if name in _CALLS else ANY
         case IfElse(_, chosen, otherwise):
             return kinds_of(chosen) | kinds_of(otherwise)
         case BinaryOperation(sign, left, right):

@@ -8,7 +8,8 @@ if there is one.
 
 import operator
 from collections.abc import Callable, Collection
-from functools import partial
+from functools import partial, reduce
+from itertools import chain
 from typing import Any, Final, TypeAlias
 
 from swf_temporal.base.accounting import current_account, uncounted
@@ -90,6 +91,32 @@ def add(left: JSON, right: JSON) -> JSON:
         _make(_MEMBER * (len(left) + len(right)))
         return {**left, **right}
     return _result(_number(left) + _number(right))
+
+
+def total(value: JSON) -> JSON:
+    """Return the sum of the elements of an array, as `+` makes it of two at a time; null if there is none."""
+    if not isinstance(value, list):
+        raise NotSupported
+    _make(_ELEMENT * len(value))  # also of numbers, so that looking at them has its cost
+    parts = [one for one in value if one is not None]
+    kinds = set(map(type, parts))
+    if len(parts) > 1 and len(kinds) == 1 and (joined := _joined(kinds.pop(), parts)) is not None:
+        return joined
+    return reduce(add, parts, None)
+
+
+def _joined(kind: type, parts: list[Any]) -> JSON:
+    """Return all *parts* in one; None if they are not of a kind that is joined, but numbers or what cannot be added."""
+    if kind is str:
+        _make(sum(map(len, parts)))
+        return "".join(parts)
+    if kind is list:
+        _make(_ELEMENT * sum(map(len, parts)))
+        return list(chain.from_iterable(parts))
+    if kind is dict:
+        _make(_MEMBER * sum(map(len, parts)))
+        return {key: item for part in parts for key, item in part.items()}
+    return None
 
 
 def subtract(left: JSON, right: JSON) -> JSON:
@@ -193,7 +220,11 @@ _Closure: TypeAlias = Callable[[JSON, Variables], JSON]
 
 _LONG: Final = 1024
 """The number of characters of an expression that are evaluated for a cost of 1."""
-_CALLS: Final[dict[str, Callable[[JSON], JSON]]] = {"length": length, "not": lambda value: not is_true(value)}
+_CALLS: Final[dict[str, Callable[[JSON], JSON]]] = {
+    "add": total,
+    "length": length,
+    "not": lambda value: not is_true(value),
+}
 
 
 def compiled(text: str, declared: Collection[str]) -> Compiled | None:
@@ -205,7 +236,7 @@ def compiled(text: str, declared: Collection[str]) -> Compiled | None:
         evaluate = _closure(tree)
         if is_fixed(tree):
             return Constant(uncounted(lambda: evaluate(None, {})))
-        if "+" in text or len(text) > _LONG:
+        if "+" in text or "add" in text or len(text) > _LONG:
             evaluate = _counted(evaluate, len(text) // _LONG)
         return SimpleExpression(text, declared, tree, evaluate)
     except RecursionError:

@@ -11,7 +11,7 @@ from swf_temporal.expressions import paths
 from swf_temporal.expressions.compiled import Constant
 from swf_temporal.expressions.guarding.guard import guard
 from swf_temporal.expressions.parsing import parsed
-from swf_temporal.expressions.paths import SIGNS, NotSupported, index, length
+from swf_temporal.expressions.paths import SIGNS, NotSupported, index, length, total
 
 LARGE = 2**53 - 1
 NUMBERS: list[Any] = [0, 1, -1, 3, 2.5, -2.5, 2.0, 0.5, LARGE, -LARGE, 10**15 - 1, 10**15]
@@ -100,6 +100,23 @@ def test_length() -> None:
             length(value)
 
 
+@pytest.mark.parametrize("parts", [
+    [], [None], [7], [None, {"a": 1}], ["a", "", "é"], [[1], [], [2, [3]]], [{"a": 1, "b": 2}, {"b": 3}, {"c": 1, "a": 4}],
+    [1, 2, 3], [0.5, None, 1.5], [2.5, -2.5, 10**15 - 1], [None, "a", None, "b"], [[1], None], [True], [{}, {}],
+])  # fmt: skip
+def test_sums_agree_with_jq(parts: list[Any]) -> None:
+    assert _text(total(parts)) == _text(_of_jq("add", [parts])[0])
+
+
+@pytest.mark.parametrize("value", [
+    None, "ab", 5, {"a": 1}, ["a", 1], [[1], {}], [True, True], [LARGE, 1], [10**15, 0.5], ["x" * 50_000_000] * 2,
+])  # fmt: skip
+def test_what_cannot_be_added_is_left_to_jq(value: Any) -> None:
+    """Errors, numbers that jq would round, the values of an object, and what would be too large."""
+    with pytest.raises(NotSupported):
+        total(value)
+
+
 def _listed(texts: str) -> list[str]:
     """Return expressions that stand three spaces apart, or in a line of their own."""
     return re.split(r" {3}|\n", texts.strip())
@@ -119,7 +136,7 @@ if .none then 1 elif .n then 2 else 3 end   if .n then 1 elif .none then 2 else 
 if .n == 3 then .a else .b end   if $item.x then $item.k else 2 end   if $item.none then 1 else $item.k end
 [if .n then 1 else 2 end]   .n | . + 1 | . * 2   .f   .n # words   .a | .b   $item | .x + $CONST.a
 {a: (.n | . + 1)}   {a: [1, {b: 2}]}   .n + -1   [1] + [.n]   "a" + .name   {a: 1} + {b: .n}   .name == "Ada"
-$item.x + $CONST.a
+$item.x + $CONST.a   .a.x | add   [.a.b, {n}] | add   [.name, "b"] | add
 """)
 DATA: list[Any] = [
     {"a": {"b": {"c": 1}, "x": [1, 2, 3]}, "a b": 5, "n": 3, "none": None, "f": False, "name": "Ada"},
@@ -182,7 +199,7 @@ def test_constants_are_known() -> None:
     ("[.a, $item]", {"item"}), ("{a: $item, b: [$CONST]}", {"item", "CONST"}), ("if $item then 1 else 2 end", {"item"}),
     ("if .a then $item else 2 end", {"item"}), ("if .a then 1 else $item end", {"item"}),
     ("if $item then $CONST else 2 end", {"item", "CONST"}), ("if .a then $CONST else $item end", {"item", "CONST"}),
-    (".a[$item.x] + $CONST.a", {"item", "CONST"}), (".a | length", set()),
+    (".a[$item.x] + $CONST.a", {"item", "CONST"}), (".a | length", set()), ("add | $item", {"item"}),
 ])  # fmt: skip
 def test_knows_which_variables_it_reads(text: str, mentions: set[str]) -> None:
     fast = paths.compiled(text, GIVEN)

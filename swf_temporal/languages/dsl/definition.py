@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from swf_temporal.base.calls import Function
 from swf_temporal.base.cloud_event import CloudEvent
@@ -57,6 +57,16 @@ from swf_temporal.text.origin import Source
 if TYPE_CHECKING:
     from swf_temporal.base.calendars.moments import ScheduleSpec
     from swf_temporal.languages.dsl.execution.program import DslProgram
+
+
+_WORDS: Final = Words(
+    state="task",
+    handler="catch",
+    uncaught="no try task around it catches it",
+    slow_call="give its task a timeout",
+    input_schema="input.schema",
+    credentials="name an authentication policy at its endpoint",
+)
 
 
 class DslDefinition(Definition):
@@ -225,14 +235,7 @@ class DslDefinition(Definition):
     @property
     def words(self) -> Words:
         """The language's words for parts of an instance, for messages."""
-        return Words(
-            state="task",
-            handler="catch",
-            uncaught="no try task around it catches it",
-            slow_call="give its task a timeout",
-            input_schema="input.schema",
-            credentials="name an authentication policy at its endpoint",
-        )
+        return _WORDS
 
 
 class ZigflowDefinition(DslDefinition):

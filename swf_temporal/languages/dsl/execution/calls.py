@@ -45,7 +45,11 @@ async def run_call(task: "CallTask", frame: TaskFrame, data: JSON, lane: Lane) -
         return await _run_function(task, body, data, lane)
     if isinstance(task, CallAsyncApi) and task.with_.subscription is not None:
         return await _subscribe(task, task.with_.subscription, body, data, lane)
-    return await make_call(await callee_of(task, data, lane), body, data, lane)
+    plan = _plan(lane)
+    callee = plan.callee or await callee_of(task, data, lane)
+    if isinstance(task, CallHttp | CallFunction):
+        plan.callee = callee  # so that its arguments are compiled once
+    return await make_call(callee, body, data, lane)
 
 
 class Callee:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from swf_temporal.base.data import JSON
@@ -209,8 +210,12 @@ def seconds_of(parts: DurationParts) -> float:
     return min(milliseconds, int(MAX_LENGTH.total_seconds()) * 1000) / 1000
 
 
+@lru_cache(maxsize=64)
 def moment(seconds: float) -> dict[str, JSON]:
-    """Return a point in time as expressions see it (section "DateTime Descriptor")."""
+    """Return a point in time as expressions see it (section "DateTime Descriptor").
+
+    Tasks that begin one right after the other have the same, which nothing changes.
+    """
     at = datetime.fromtimestamp(seconds, UTC)
     return {
         "iso8601": at.isoformat().replace("+00:00", "Z"),

@@ -37,6 +37,8 @@ class TaskPlan:
             key: ListPlan(tasks, f"/{key}", f"{pointer}/{key}", _at(definition, key)) for key, tasks in lists_of(task)
         }
         """The task lists in it, by their places."""
+        self.callee: Any = None
+        """The target of its calls, once that was made, if it is the same whatever the data."""
 
     def __repr__(self) -> str:
         return f"<task {self.pointer}>"

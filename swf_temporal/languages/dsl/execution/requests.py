@@ -42,7 +42,7 @@ class Request:
     def __init__(self, arguments: Any, uris: Sequence[str], from_: JSON, expressions: RuntimeExpressions) -> None:
         """*uris* are the paths, with dots, of the URI templates in *arguments*; *from_* is evaluated before them."""
         self.template: dict[str, JSON] = {
-            _ARGUMENTS: dict(arguments) if isinstance(arguments, Mapping) else arguments,
+            _ARGUMENTS: arguments,
             _URIS: list(uris),
             _FROM: from_,
         }

@@ -11,6 +11,7 @@ import typer
 from swf_temporal.sdk.logs import be_quiet
 from swf_temporal.sdk.scenarios.host import scenario_host
 from tests.upgrading.dsl.agreeing import Compared, Outcome, compared, examples, on_temporal, scenarios
+from tests.upgrading.dsl.attribution import attributed
 from tests.upgrading.older import older
 
 
@@ -25,6 +26,7 @@ def main() -> int:
     asked = parser.parse_args()
     shown = {Outcome.DIFFER, *map(Outcome, asked.show or ())}
     counts: Counter[Outcome] = Counter()
+    attributions: Counter[Outcome | None] = Counter()
     ran: list[Compared] = []
     seeds = range(asked.seed, asked.seed + asked.generated)
     generated = ((f"seed {seed}", older(seed, "0.8")) for seed in seeds)
@@ -36,7 +38,15 @@ def main() -> int:
         ran += [found] if found.both else []
         if found.outcome in shown:
             _print(found)
+        if found.outcome is Outcome.REPORTED:
+            without = attributed(found, document)
+            attributions[None if without is None else without.outcome] += 1
+            if without is None or without.outcome is not Outcome.AGREE:
+                typer.echo("also without what was reported:" if without else "cannot run without what was reported:")
+                _print(without or found)
     typer.echo(", ".join(f"{counts[one]} {one}" for one in Outcome))
+    agree = attributions[Outcome.AGREE]
+    typer.echo(f"{agree} of {attributions.total()} reported agree once what is reported is taken out of the original")
     apart = asyncio.run(_on_temporal(ran[:: asked.temporal])) if asked.temporal else 0
     return int(counts[Outcome.DIFFER] + apart > 0)
 

@@ -241,11 +241,16 @@ def _started(document: Document) -> Document | None:
     return {**document, "input": inputs[0], "events": [one for index, one in enumerate(written) if index not in taken]}
 
 
-def differences(before: ObservedRun, after: ObservedRun) -> list[str]:
-    """Return in what two runs differ, a text for each difference. Errors have other names in 1.0."""
+def differences(before: ObservedRun, after: ObservedRun, *, ordered: bool = True) -> list[str]:
+    """Return in what two runs differ, a text for each difference. Errors have other names in 1.0.
+
+    Unless *ordered*, the order of their calls does not matter.
+    """
     found = []
     for what in ("status", "output", "calls", "requests", "elapsed"):
         one, other = _told(getattr(before, what)), _told(getattr(after, what))
+        if what in ("calls", "requests") and not ordered:
+            one, other = sorted(one, key=str), sorted(other, key=str)
         if one != other:
             found.append(f"{what}: {one} before, {other} after")
     events, others = ([_without(event) for event in seen.produced] for seen in (before, after))

@@ -15,6 +15,7 @@ from swf_temporal.languages.loading import check
 from swf_temporal.text.origin import Source
 from tests.sampling import seeds
 from tests.upgrading.dsl.agreeing import Outcome, compared, scenarios
+from tests.upgrading.dsl.attribution import attributed
 from tests.upgrading.older import older
 
 OLD = """\
@@ -174,6 +175,69 @@ def test_generated_definitions_come_to_the_same() -> None:
     assert [one for one in found if one is not None and one.outcome is Outcome.DIFFER] == []
 
 
+def test_what_is_reported_is_why_generated_definitions_differ() -> None:
+    """Without what the report names, the original and the rewritten one agree."""
+    apart: dict[int, Any] = {}
+    for seed in seeds("upgraded to DSL 1.0, attributed", *COUNT):
+        document = older(seed, "0.8")
+        found = compared(str(seed), document)
+        if found is not None and found.outcome is Outcome.REPORTED:
+            without = attributed(found, document)
+            if without is None or without.outcome is not Outcome.AGREE:
+                apart[seed] = without
+    assert apart == {}
+
+
+@pytest.mark.parametrize("collection", ["${ .list // [] }", "${ .list[] }", "${ .list | map(.) }", "${ [.list[]] }"])
+def test_a_collection_has_the_same_elements(collection: str) -> None:
+    state = {
+        "name": "A",
+        "type": "foreach",
+        "mode": "sequential",
+        "inputCollection": collection,
+        "iterationParam": "one",
+        "actions": [{"functionRef": {"refName": "work", "arguments": {"n": "${ .one }"}}}],
+        "outputCollection": "${ .out }",
+        "end": True,
+    }
+    functions = [{"name": "work", "type": "custom"}]
+    workflow = {"id": "each", "specVersion": "0.8", "functions": functions, "states": [state]}
+    for given in ([1, 2], [{"a": 1}, 3, [4]], []):
+        document = {"scenario": "Elements", "workflow": workflow, "input": {"list": given}, "functions": {"work": 7}}
+        found = compared("elements", document)
+        assert found is not None
+        assert found.outcome is Outcome.AGREE, found
+
+
+def test_the_path_of_a_call_in_its_place_is_filled_with_its_arguments() -> None:
+    """In DSL 1.0 the names in a URI template are those of properties of the input."""
+    given = {"id": "${ .order }", "HEADER_key": "${ $SECRETS.key }"}
+    functions = [{"name": "get", "type": "http", "operation": "GET:https://shop.example/orders/{id}/lines"}]
+    made = rewritten(
+        {
+            "secrets": ["key"],
+            "functions": functions,
+            "states": [operation("A", {"functionRef": {"refName": "get", "arguments": given}})],
+        }
+    )
+    (task,) = json.loads(made.text)["do"]
+    assert task["A"]["with"]["endpoint"] == '${ "https://shop.example/orders/\\(.order | tostring | @uri)/lines" }'
+
+
+@pytest.mark.parametrize("source", ["", "urgent", "urgent/#"])
+def test_events_that_cannot_be_told_apart_are_refused(source: str) -> None:
+    events = [
+        {"name": "any", "type": "order", "source": source},
+        {"name": "urgent", "type": "order", "source": "urgent"},
+    ]
+    entries = [
+        {"eventRefs": [one["name"]], "eventDataFilter": {"toStateData": f"${{ .{one['name']} }}"}} for one in events
+    ]
+    waiting = {"name": "A", "type": "event", "exclusive": False, "onEvents": entries, "end": True}
+    made = rewritten({"events": events, "states": [inject("Begin", transition="A"), waiting]})
+    assert "from which no source tells it apart" in str(kinds(made)["inexpressible"])
+
+
 def test_the_namespace_is_chosen() -> None:
     assert json.loads(rewritten({"states": [inject("A")]}).text)["document"]["namespace"] == "default"
     assert json.loads(rewritten({"states": [inject("A")]}, namespace="shop").text)["document"]["namespace"] == "shop"
@@ -242,6 +306,8 @@ def test_states_note_that_they_are_done_where_the_run_decides_what_is_undone() -
             {"states": [inject("A", data={"a": "${ $WORKFLOW.runId }"})]},
             "1.0 has no id of a run: $WORKFLOW.runId is the id of the instance",
         ),
+        ({"states": [inject("A")], "name": "${ .x }"}, "the name of a workflow has no expressions in 1.0"),
+        ({"states": [inject("A")], "version": "${ .x }"}, "the version of a workflow has no expressions in 1.0"),
     ],
 )
 def test_what_1_0_cannot_say_is_reported_with_what_is_written_instead(workflow: dict[str, Any], message: str) -> None:

@@ -16,7 +16,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import
     piped,
     single,
 )
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.functions import asked, component
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.functions import asked, component, in_place
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.merging import Merge, merge_of
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import document_name, semantic_version
 
@@ -226,9 +226,8 @@ def _call(ref: FunctionRef, function: Function, selected: str | None, context: C
         return {**taken, **request}, before
     if "$SECRETS" in str(arguments) and isinstance(arguments, Mapping):
         # Secrets are known where a call is performed, and not where a function is called.
-        given = context.translate.with_secrets().template(arguments)
         context.note([IN_PLACE])
-        return {**taken, **component(function, context, given)}, "."
+        return {**taken, **in_place(function, arguments, context.translate.with_secrets(), context)}, "."
     called = component(function, context)
     if not isinstance(arguments, Mapping):
         # Those of a function are an object, and without them it gets the input of the call.

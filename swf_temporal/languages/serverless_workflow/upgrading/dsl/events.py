@@ -14,7 +14,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.merging import Mer
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import TaskNames
 from swf_temporal.runtime.correlation import DEFAULT_SOURCE
 
-_WILDCARDS: Final = {"+": "[^/]+", "#": ".*"}
+WILDCARDS: Final = {"+": "[^/]+", "#": ".*"}
 """The wildcards of sources, which are regular expressions in 1.0."""
 CORRELATED: Final = (
     "a correlation value holds as long as a listen task runs: in 0.8 the first event fixes it for the whole instance"
@@ -30,7 +30,7 @@ def filter_of(event: Event, context: Context) -> dict[str, Any]:
         wanted["source"] = event.source
     for name, text in wanted.items():
         if any(sign in text for sign in "\\^$*+?()[]{}|#"):
-            wanted[name] = "/".join(_WILDCARDS.get(part, re.escape(part)) for part in text.split("/"))
+            wanted[name] = "/".join(WILDCARDS.get(part, re.escape(part)) for part in text.split("/"))
     if not wanted:
         raise Inexpressible(f"the event {event.name!r} without a type")
     correlate: dict[str, Any] = {}

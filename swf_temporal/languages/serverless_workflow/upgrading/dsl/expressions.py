@@ -44,7 +44,10 @@ _ERROR_PARTS: Final = (
     "of an error, the name is its title, the code its type, the state and the action its instance, and there is no body"
 )
 _UNCLEAR: Final = "a condition with several outputs holds if all are true: in 0.8 it fails if only some of them are"
-_OPENING_BEFORE_LIST: Final = re.compile(r"(?:^|[\s(\[{:,;|=<>+*/%-])$")
+_BEFORE_OPERAND: Final = re.compile(
+    r"(?:^|[(\[{:,;|=<>+*/%-]|\b(?:and|or|if|then|elif|else|try|catch|as|reduce|foreach))$"
+)
+"""What an operand follows: a bracket after anything else is an index, or iterates."""
 
 
 class Translator:
@@ -316,7 +319,7 @@ def yields_several(jq: str) -> bool:
     kept, depth, braces, begun = [], 0, 0, []
     for index, sign in enumerate(text):
         if sign == "[":
-            is_list = bool(_OPENING_BEFORE_LIST.search(text[:index])) and not text[index:].startswith("[]")
+            is_list = _BEFORE_OPERAND.search(text[:index].rstrip()) is not None
             begun.append(is_list)
             depth += is_list
         if sign == "{":

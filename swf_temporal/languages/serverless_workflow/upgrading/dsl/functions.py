@@ -8,7 +8,12 @@ from swf_temporal.base.strict_json import show_json
 from swf_temporal.languages.serverless_workflow.model.actions import FunctionRef
 from swf_temporal.languages.serverless_workflow.model.definitions import Auth, Function
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import Context, Task
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import Inexpressible, braced
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import (
+    Inexpressible,
+    Translator,
+    braced,
+    grouped,
+)
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.messages import exchanged
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import task_name
 
@@ -60,6 +65,32 @@ def component(function: Function, context: Context, given: Arguments | None = No
     if function.type == "asyncapi":
         return _asyncapi(function, context, given)
     return _custom(function, context, given)
+
+
+def in_place(function: Function, arguments: Arguments, translate: Translator, context: Context) -> dict[str, Any]:
+    """Return a task that calls *function* with *arguments*, without its entry in `use.functions`.
+
+    Raises Inexpressible.
+    """
+    made = component(function, context, translate.template(arguments))
+    endpoint = made.get("with", {}).get("endpoint")
+    if made["call"] == "http" and endpoint is not None:
+        # The names in a URI template are those of properties of the input, and not of arguments.
+        uri = endpoint if isinstance(endpoint, str) else endpoint["uri"]
+        filled = _with_path(uri, arguments, translate)
+        made["with"]["endpoint"] = filled if isinstance(endpoint, str) else {**endpoint, "uri": filled}
+    return made
+
+
+def _with_path(uri: str, arguments: Arguments, translate: Translator) -> str:
+    *pieces, last = _PARAMETER.split(uri)
+    if not pieces:
+        return uri
+    texts = [
+        f"{show_json(text)[1:-1]}\\({grouped(translate.construction(arguments.get(name)))} | tostring | @uri)"
+        for text, name in zip(pieces[::2], pieces[1::2], strict=True)
+    ]
+    return braced(f'"{"".join(texts)}{show_json(last)[1:-1]}"')
 
 
 def _custom(function: Function, context: Context, given: Arguments | None) -> dict[str, Any]:

@@ -4,6 +4,7 @@ The work of a state is one task or several. They become one task with the name o
 `output.as` are the state's filters; what a state produces when it is left becomes tasks behind it.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -48,6 +49,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.errors import (
     names_timeout,
 )
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.events import (
+    WILDCARDS,
     are_alike,
     listen_to,
     merge_of_event,
@@ -61,6 +63,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import
     or_all,
     piped,
     uses_root,
+    yields_several,
 )
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.merging import ARRAYS
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import TaskNames, task_name
@@ -68,6 +71,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.switches import Sw
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.undoing import noted
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.ways import END, EXIT, Block, Way, Ways, Written, linked
 
+_PATH: Final = re.compile(r"(?:\.[A-Za-z_]\w*)+")
 _VERBS: Final = ("call", "run", "emit", "listen", "wait", "set", "try", "for", "fork")
 _WAYS: Final = {"transition", "end"}
 IN_TURN: Final = "iterations run one after the other: 1.0 cannot run them side by side"
@@ -363,11 +367,16 @@ class States:
 
     def _is_event(self, path: str, ref: str, state: EventState) -> str:
         """Return the condition that the event at *path* is *ref*, among the events of *state*."""
-        events = [self.context.events[one] for entry in state.on_events for one in entry.event_refs]
         event = self.context.events[ref]
-        others = [one.type for one in events if one.name != ref]
-        key = "source" if not event.type or event.type in others else "type"
-        return f"{path}.{key} == {show_json(getattr(event, key))}"
+        names = {one for entry in state.on_events for one in entry.event_refs if one != ref}
+        others = [self.context.events[one] for one in names]
+        rivals = [one for one in others if not event.type or not one.type or one.type == event.type]
+        if not rivals:
+            return f"{path}.type == {show_json(event.type)}"
+        source, *sources = [one.source or "#" for one in (event, *rivals)]
+        if source in sources or any(part in WILDCARDS for one in (source, *sources) for part in one.split("/")):
+            raise Inexpressible(f"the event {ref!r} beside others of its type, from which no source tells it apart")
+        return f"{path}.source == {show_json(source)}"
 
     def _entries(self, state: EventState, data: str) -> list[Step]:
         """Return a switch to the entry that an event belongs to, and the tasks of the entries."""
@@ -521,7 +530,12 @@ class States:
 
 def _array(collection: str) -> str:
     """Return the array of what *collection* yields: in 0.8 it may also yield the elements one by one."""
-    return f"[{collection}]" if "[]" in collection and not collection.startswith("[") else collection
+    if not ("[]" in collection and yields_several(collection)):
+        return collection
+    whole = collection.removesuffix("[]")
+    if _PATH.fullmatch(whole):
+        return whole
+    return f'[{collection}] | if length == 1 and (.[0] | type) == "array" then .[0] else . end'
 
 
 def _ordered(task: Task) -> Task:

@@ -232,6 +232,9 @@ class _Definition:
             self.context.reshaped(f"the id {workflow.id!r} is the name {name!r}", workflow, "id")
         if workflow.version is not None and version != workflow.version:
             self.context.reshaped(f"the version {workflow.version!r} is {version}", workflow, "version")
+        for key, given in (("name", workflow.name), ("version", workflow.version)):
+            if "${" in (given or ""):
+                self.context.differs(f"the {key} of a workflow has no expressions in 1.0", workflow, key)
         made: dict[str, Any] = {
             "dsl": DSL,
             "namespace": self.context.namespace,

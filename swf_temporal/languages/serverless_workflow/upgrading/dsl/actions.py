@@ -231,8 +231,8 @@ def _call(ref: FunctionRef, function: Function, selected: str | None, context: C
     called = component(function, context)
     if not isinstance(arguments, Mapping):
         # Those of a function are an object, and without them it gets the input of the call.
-        given = piped(*(() if selected is None else (selected,)), context.translate.construction(arguments))
-        return {"input": {"from": given}, "call": function.name}, "."
+        whole = piped(*(() if selected is None else (selected,)), context.translate.construction(arguments))
+        return {"input": {"from": whole}, "call": function.name}, "."
     # Without arguments, a function of the worker gets the data, and others have nothing to fill in.
     needs_none = not arguments and ":" not in called["call"] and "${" not in str(called)
     given = {} if needs_none else {"with": context.translate.template(arguments)}

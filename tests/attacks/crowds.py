@@ -54,6 +54,8 @@ CROWDS: Final = {
     "kept connections": Crowd("GET /livez"),
 }
 """What clients without a key do, by name."""
+IN_CHUNKS: Final = Crowd("POST /events", (_CLOUD_EVENT, "transfer-encoding: chunked"))
+"""Events whose length is not known before they end, and of which nothing comes."""
 LARGE: Final = Crowd("POST /events", (_BATCH,), body=7_900_000, rest=_LONG_REST)
 """Batches of events, of which only the end is missing."""
 

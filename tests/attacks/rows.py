@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from tests.attacks.crowds import CROWDS, LARGE, Crowd, crowding, form, of_client
+from tests.attacks.crowds import CROWDS, IN_CHUNKS, LARGE, Crowd, crowding, form, of_client
 from tests.attacks.others import Others
 from tests.attacks.places import COOKIE, KEY, Attacked, gateway_with_rate, large_instance, open_gateway, served_function
 
@@ -34,6 +34,8 @@ def _get(path: str, header: str = COOKIE, *, reads: bool = True) -> Crowd:
 ROWS: Final = (
     *(Row(name, open_gateway, crowd, 600) for name, crowd in CROWDS.items()),
     *(Row(f"{name}, many files", open_gateway, crowd, 4300, _MANY) for name, crowd in CROWDS.items()),
+    Row("half events of 17,000 bytes", open_gateway, replace(CROWDS["half events"], body=17_000), 4300, _MANY),
+    Row("half events in chunks", open_gateway, IN_CHUNKS, 4300, _MANY),
     Row("bodies", open_gateway, LARGE, 60),
     Row("bodies of a client with a key", large_instance, replace(LARGE, headers=(*LARGE.headers, KEY)), 60),
     Row("uploads", large_instance, form(f"{_FORM}/start", COOKIE), 600),

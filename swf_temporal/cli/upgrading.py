@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
 from enum import Enum, auto
@@ -15,7 +15,7 @@ import typer
 from swf_temporal.base.errors import UsageError
 from swf_temporal.base.files import STDIN, is_folder, read_bytes, refuse_outside, why_unreadable
 from swf_temporal.cli.output import OutputFormat, print_data, styled
-from swf_temporal.languages.base import Upgraded
+from swf_temporal.languages.base import UpgradeChange, Upgraded
 from swf_temporal.languages.known import upgrade
 from swf_temporal.languages.loading import files_at
 from swf_temporal.text.fetching.resources import Resources
@@ -45,6 +45,11 @@ class _Rewritten:
     @property
     def name(self) -> str:
         return "<stdin>" if self.path == STDIN else str(self.path)
+
+    @property
+    def changes(self) -> Sequence[UpgradeChange]:
+        """The changes in the order of their lines, before them those of the whole definition."""
+        return sorted(self.result.changes, key=lambda change: change.line or 0)
 
     @property
     def is_changed(self) -> bool:
@@ -121,7 +126,7 @@ def _show(one: _Rewritten, mode: Mode) -> None:
     elif mode is Mode.DIFF:
         lines = (one.before.splitlines(keepends=True), one.result.text.splitlines(keepends=True))
         typer.echo("".join(unified_diff(*lines, one.name, one.name)), nl=False)
-    for change in one.result.changes:
+    for change in one.changes:
         word = styled(_LABELS.get(change.kind, change.kind), sys.stderr, fg=_COLOURS[change.kind])
         place = one.name if change.line is None else f"{one.name}:{change.line}"
         typer.echo(f"{place}: {word}: {change.message}", err=True)
@@ -148,7 +153,7 @@ def _facts(one: _Rewritten, mode: Mode) -> dict[str, Any]:
         "replaced": mode is Mode.WRITE and one.is_changed and one.result.is_complete,
         "changes": [
             {"kind": change.kind, "message": change.message, **({} if change.line is None else {"line": change.line})}
-            for change in one.result.changes
+            for change in one.changes
         ],
         **({"text": one.result.text} if mode is Mode.PRINT else {}),
     }

@@ -52,6 +52,10 @@ def test_another_language_is_in_a_namespace(swf: Swf) -> None:
         0,
         "kept.yaml:5: differs: 1.0 has no keepActive: an instance completes at its end",
     )
+    late = swf("upgrade", swf.write("late.yaml", f"{NEW}version: 2\nkeepActive: true\n"), "--to", "1.0")
+    lines = [int(one.split(":")[1]) for one in late.err.splitlines()[:-1]]
+    assert lines == sorted(lines)
+    assert len(lines) > 1
     text = f"{NEW}expressionLang: jsonpath\n"
     refused = swf("upgrade", swf.write("paths.yaml", text), "--to", "1.0", "--write")
     assert (refused.code, (swf.folder / "paths.yaml").read_text()) == (1, text)

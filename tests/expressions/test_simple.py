@@ -101,8 +101,9 @@ def test_length() -> None:
 
 
 @pytest.mark.parametrize("parts", [
-    [], [None], [7], [None, {"a": 1}], ["a", "", "é"], [[1], [], [2, [3]]], [{"a": 1, "b": 2}, {"b": 3}, {"c": 1, "a": 4}],
-    [1, 2, 3], [0.5, None, 1.5], [2.5, -2.5, 10**15 - 1], [None, "a", None, "b"], [[1], None], [True], [{}, {}],
+    [], [None], [7], [None, {"a": 1}], ["a", "", "é"], [[1], [], [2, [3]]],
+    [{"a": 1, "b": 2}, {"b": 3}, {"c": 1, "a": 4}], [1, 2, 3],
+    [0.5, None, 1.5], [2.5, -2.5, 10**15 - 1], [None, "a", None, "b"], [[1], None], [True], [{}, {}],
 ])  # fmt: skip
 def test_sums_agree_with_jq(parts: list[Any]) -> None:
     assert _text(total(parts)) == _text(_of_jq("add", [parts])[0])

@@ -23,8 +23,8 @@ from swf_temporal.runtime.retrying import CATCH_ALL
 _STATUS: Final = re.compile(r"(?:HTTP:)?([45]\d\d)")
 _TYPES: Final = {"TimedOut": "timeout", "ExpressionFailed": "expression", "SchemaMismatch": "validation"}
 ALWAYS: Final = (
-    "a retry repeats what failed after any error, and does not look at Retry-After: 0.8 does not repeat what cannot"
-    " succeed"
+    "a retry also repeats what failed with errors that 0.8 never retries, such as wrong arguments or a missing secret,"
+    " and does not look at Retry-After"
 )
 STATUSES: Final = (
     "a status is that of an answer by HTTP: errors of custom functions and of other workflows have their own types, or"
@@ -35,7 +35,10 @@ BY_MESSAGE: Final = (
 )
 _MESSAGE: Final = "message "
 """The prefix of codes that are found in the messages of errors."""
-GIVEN: Final = "a handler and the next task begin with the data with which the failed task began"
+GIVEN: Final = (
+    "after an error that is caught the data are those with which the failed task began: in 0.8, what it had merged"
+    " before stays"
+)
 
 
 def retried(action: Action, step: Step, context: Context) -> Step:
@@ -109,6 +112,8 @@ def policy_of(retry: Retry, context: Context) -> dict[str, Any]:
         made["jitter"] = {"from": "PT0S", "to": _jitter(retry.jitter, delay)}
     if retry.max_attempts is not None:
         retries = int(retry.max_attempts) - (0 if retry.counts_retries else 1)
+        if not retry.counts_retries:
+            context.reshaped(f"maxAttempts of {said} counts the first attempt, too: count is {retries}", retry)
         made["limit"] = {"attempt": {"count": retries}}
     return made
 

@@ -31,6 +31,7 @@ def filter_of(event: Event, context: Context) -> dict[str, Any]:
     for name, text in wanted.items():
         if any(sign in text for sign in "\\^$*+?()[]{}|#"):
             wanted[name] = "/".join(WILDCARDS.get(part, re.escape(part)) for part in text.split("/"))
+            context.reshaped(f"the {name} {text!r} is a regular expression: {wanted[name]}", event)
     if not wanted:
         raise Inexpressible(f"the event {event.name!r} without a type")
     correlate: dict[str, Any] = {}

@@ -39,7 +39,7 @@ _ERROR: Final = {
     "body": "$context.error.body",
 }
 """The expressions over `$context`, set by handlers, for the members of `$WORKFLOW.error` in 0.8."""
-_MESSAGES: Final = "the message of an error is another text"
+_MESSAGES: Final = "the detail of an error is another text than its message in 0.8"
 _ERROR_PARTS: Final = (
     "of an error, the name is its title, the code its type, the state and the action its instance, and there is no body"
 )

@@ -172,7 +172,7 @@ def _request(function: Function, context: Context) -> tuple[str, str, dict[str, 
         raise Inexpressible(f"the operation {operation!r} of the function {function.name!r}")
     if not uri.startswith(("http://", "https://")):
         context.differs(
-            f"the server of the function {function.name!r} is not in the definition: the path of its URL is written",
+            f"the server of the function {function.name!r} is not in the definition: write it into endpoint",
             function,
         )
     return method, uri, written

@@ -59,7 +59,7 @@ def _operation(function: Function, document: str, named: Mapping[str, str], cont
     try:
         whole = read_data(context.fetch(document).content)
     except ResourceError as error:
-        raise Inexpressible(f"{said}, which says whether it sends or receives, {error.reason}") from None
+        raise Inexpressible(f"{said}, {error.reason}: it says whether the function sends or receives") from None
     except ValueError:
         whole = None
     if not isinstance(whole, dict):

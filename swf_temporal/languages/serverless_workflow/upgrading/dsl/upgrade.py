@@ -22,7 +22,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.events import (
 )
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import Inexpressible
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.functions import authentication, component
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import document_name, semantic_version
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import document_name, semantic_version, task_name
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.states import States
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.ways import Block, linked, reached, trimmed
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.writing import (
@@ -43,7 +43,7 @@ from swf_temporal.text.round_trip import round_trip
 
 STARTED: Final = (
     "the input of an instance is the events that have started it: one that is started otherwise, such as a"
-    " sub-workflow, does not wait for events"
+    " sub-workflow, does not wait for events, and fails unless its input is an array of events"
 )
 RUN_BEFORE: Final = (
     "a timeout of all tasks, and a catch, are written for runBefore: {state!r} begins with the input of the workflow"
@@ -120,7 +120,7 @@ class _Definition:
         document: dict[str, Any] = marked({**made, "do": tasks})
         newer = list(dict.fromkeys(_newer(document)))
         if newer:
-            self.report.reshaped(f"needs the version after {DSL}: {', '.join(newer)}")
+            self.report.reshaped(f"not in the release {DSL}, but in the text after it: {', '.join(newer)}")
         return document
 
     def places(self, document: dict[str, Any]) -> dict[int, Place]:
@@ -227,6 +227,10 @@ class _Definition:
 
     def _head(self) -> dict[str, Any]:
         workflow = self.workflow
+        renamed = next((one for one in workflow.states if task_name(one.name) != one.name), None)
+        if renamed is not None:
+            message = f"states are tasks, whose names have no blanks: {renamed.name!r} is {task_name(renamed.name)}"
+            self.context.reshaped(message, renamed)
         name, version = document_name(workflow.id), semantic_version(workflow.version)
         if name != workflow.id:
             self.context.reshaped(f"the id {workflow.id!r} is the name {name!r}", workflow, "id")
@@ -409,14 +413,15 @@ def _newer(node: Any, key: str = "") -> Iterator[str]:
             yield from _newer(one)
     if not isinstance(node, dict):
         return
-    if key == "catch" and "then" in node:
-        yield "catch.then"
-    if key == "schedule" and "read" in node:
-        yield "schedule.read"
-    if _is_relative(node.get("endpoint")) or (key == "endpoint" and _is_relative(node.get("uri"))):
-        yield "an endpoint without a scheme"
-    if key == "with" and "type" in node and _is_relative(node.get("source")):
-        yield "a source without a scheme"
+    found = {
+        "catch.then": key == "catch" and "then" in node,
+        "schedule.read": key == "schedule" and "read" in node,
+        "the domain of error types": key in ("with", "error") and str(node.get("type", "")).startswith(ERRORS),
+        "an endpoint without a scheme": _is_relative(node.get("endpoint"))
+        or (key == "endpoint" and _is_relative(node.get("uri"))),
+        "a source without a scheme": key == "with" and "type" in node and _is_relative(node.get("source")),
+    }
+    yield from (what for what, is_so in found.items() if is_so)
     for name, value in node.items():
         if name not in ("set", "metadata"):
             yield from _newer(value, name)

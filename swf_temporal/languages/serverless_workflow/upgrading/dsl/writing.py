@@ -1,6 +1,7 @@
 """The text of a definition of DSL 1.0: the braces of expressions, and YAML with the comments of the text before it."""
 
 import io
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
@@ -8,6 +9,8 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import
 
 _EXPRESSIONS: Final = ("if", "when", "exceptWhen", "as", "from", "in")
 """The keys of what is an expression by definition."""
+_OF_YAML_1_1: Final = re.compile(r"(?i:y|yes|n|no|on|off)|[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?|0[0-7]+")
+"""The plain texts that YAML 1.1 reads as booleans or numbers: older parsers do, ours and that of YAML 1.2 do not."""
 Path: TypeAlias = tuple[str | int, ...]
 Place: TypeAlias = tuple[int, Path]
 """The column in which a part began, and the path of what it has become."""
@@ -35,14 +38,18 @@ def yaml_of(document: dict[str, Any], comments: Mapping[int, str], places: Mappi
     *comments* are those of the text *before*, which was rewritten, by line; *places* are those of its parts, by line.
     """
     from ruamel.yaml import YAML  # noqa: PLC0415 - an extra
-    from ruamel.yaml.scalarstring import LiteralScalarString  # noqa: PLC0415 - an extra
+    from ruamel.yaml.scalarstring import LiteralScalarString, SingleQuotedScalarString  # noqa: PLC0415 - an extra
 
     def noted(value: Any) -> Any:
         if isinstance(value, dict):
-            return yaml.map() if not value else _mapping(yaml, {key: noted(item) for key, item in value.items()})
+            return yaml.map() if not value else _mapping(yaml, {noted(key): noted(item) for key, item in value.items()})
         if isinstance(value, list):
             return yaml.seq([noted(item) for item in value])
-        return LiteralScalarString(value) if isinstance(value, str) and "\n" in value.strip() else value
+        if not isinstance(value, str):
+            return value
+        if "\n" in value.strip():
+            return LiteralScalarString(value)
+        return SingleQuotedScalarString(value) if _OF_YAML_1_1.fullmatch(value) else value
 
     yaml = YAML()
     yaml.width = 4096

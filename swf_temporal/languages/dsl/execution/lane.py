@@ -98,6 +98,8 @@ class Lane(LaneBase):
     def describe_task(self, frame: "TaskFrame", raw: JSON) -> None:
         """Let expressions see the task as `$task` (section "Task Descriptor")."""
         assert self.plan is not None  # noqa: S101 - it is the lane of a task
+        if not self.execution.program.describes_tasks:
+            return
         self.arguments["task"] = self.extended or {
             "name": self.plan.name,
             "reference": self.plan.pointer,
@@ -111,7 +113,7 @@ class Lane(LaneBase):
         """Let expressions see the transformed input of the task, and its raw output once it has that."""
         assert frame.input is not None  # noqa: S101 - it has begun
         self.arguments["input"] = frame.input.value
-        described = self.arguments["task"]
+        described = self.arguments.get("task")
         # In a task of an extension, it describes the task that is extended.
         if frame.raw_output is not None and self.extended is None and isinstance(described, dict):
             described["output"] = frame.raw_output.value

@@ -145,6 +145,11 @@ class DslProgram:
             texts=lambda: texts_in(self.definition),
         )
 
+    @cached_property
+    def describes_tasks(self) -> bool:
+        """Whether any of its expressions may read `$task`, which is not made for others."""
+        return bool(self.extensions) or "$task" in str(self.definition)
+
     def schema(self, schema: DataSchema) -> DataSchemaValidator:
         """Return the validator of *schema*, which is inline. Raises BadSchema."""
         found = self._schemas.get(id(schema))

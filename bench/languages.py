@@ -25,20 +25,21 @@ def main() -> None:
     given = parser.parse_args()
     pairs = [pair for pair in PAIRS if given.only is None or pair[0].name in given.only]
     print("| DSL 1.0 : 0.8 | worker CPU | wall | rounds |", "|---|---|---|---|", sep="\n")
-    print(*asyncio.run(_measured(pairs, given.rounds, 60 * given.minutes)), sep="\n")
+    print(*asyncio.run(measured(pairs, given.rounds, 60 * given.minutes)), sep="\n")
 
 
-async def _measured(pairs: list[tuple[Work, Work]], rounds: int, seconds: float) -> list[str]:
+async def measured(pairs: list[tuple[Work, Work]], rounds: int, seconds: float) -> list[str]:
+    """Return a line of the table for each of *pairs*, measured in so many rounds at most, in *seconds* together."""
     lines: list[str] = []
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(local_server(as_installed=True))
         url = await stack.enter_async_context(service())
         worker = await stack.enter_async_context(contender(INTERPRETED, server.client, url))
         for one, other in pairs:
-            measured = await _rounds(worker, one, other, rounds, time.perf_counter() + seconds / len(pairs))
-            figures = [_told([getattr(a, name) / getattr(b, name) for a, b in measured]) for name in ("cpu", "wall")]
-            lines.append(f"| {other.title} | {' | '.join(figures)} | {len(measured)} |")
-            print(f"{other.title}: {len(measured)} rounds", file=sys.stderr, flush=True)
+            costs = await _rounds(worker, one, other, rounds, time.perf_counter() + seconds / len(pairs))
+            figures = [_told([getattr(a, name) / getattr(b, name) for a, b in costs]) for name in ("cpu", "wall")]
+            lines.append(f"| {other.title} | {' | '.join(figures)} | {len(costs)} |")
+            print(f"{other.title}: {len(costs)} rounds", file=sys.stderr, flush=True)
     return lines
 
 

@@ -157,13 +157,14 @@ def compared(name: str, document: Document) -> Compared | None:
 async def on_temporal(host: ScenarioHost, one: Compared) -> list[str] | None:
     """Return in what the two runs of *one* differ on Temporal from what they are in simulation.
 
-    Return None for what only a simulation ends, because of its limits, and for `chance`, which a worker derives from
-    the run.
+    Return None for what only a simulation ends, because of its limits, and for jitter by `chance`, which a worker
+    derives from the run.
     """
     found: list[str] = []
     for word, document in zip(("the original", "the rewritten one"), one.both, strict=True):
         (scenario,) = _read(document)
-        if scenario.chance or TEMPORAL not in scenario.hosts:
+        has_jitter = "'jitter'" in str(document["workflow"]) + str(document.get("definitions"))
+        if (scenario.chance and has_jitter) or TEMPORAL not in scenario.hosts:
             return None
         here = observed(scenario, context_of(scenario).run(scenario.input))
         if here.error is not None and here.error["code"] == StepLimitExceeded.default_name:

@@ -27,6 +27,7 @@ WHOLE: Final = (
 )
 COLLECTED: Final = "collected"
 IN_PLACE: Final = "a call with secrets in its arguments stands in its place: settings of the function are its task's"
+NONE_LEFT: Final = "a timeout that turns out to be 0 ends a task before it makes its call: in 0.8 after that"
 LATE: Final = "a timeout of an action ends it when the time is over: 0.8 does when the next attempt would be too late"
 
 
@@ -168,6 +169,8 @@ def _completed(action: Action, step: Step, timeout: str | None, context: Context
         step = retried(action, step, context)
     if timeout is None or "set" in step[1]:
         return step
+    if "${" in timeout:
+        context.note([NONE_LEFT])
     if "try" in step[1]:
         context.note([LATE])
     return step[0], {**step[1], "timeout": {"after": duration(timeout, context.translate)}}

@@ -181,7 +181,7 @@ STATES = 500
 
 def adding(number: int) -> dict[str, Any]:
     """Return a state whose expression only jq can evaluate, and which no other has."""
-    output = f"${{ {{x: ([.x, {number}] | add)}} }}"
+    output = f"${{ {{x: (reduce (.x, {number}) as $number (0; . + $number))}} }}"
     return inject(f"Add {number}", stateDataFilter={"output": output})
 
 

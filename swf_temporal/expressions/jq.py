@@ -350,10 +350,10 @@ class JqProgram:
             raise _bad_expression(complaint, text)
         _refuse_calls(source.words)
         if source.binds_names:
-            self.mentions = frozenset(name for name in source.names if self._is_free(name, source, result))
-            # The others may have no value where the expression stands: it gives them one itself.
-            self._given = tuple(name for name in source.given if name == _NOW or name in self.mentions)
-            self._program = _program(source.text, self._given, result, source.former)
+            # Those that it binds itself may have no value where it stands.
+            names = [name for name in source.names if self._is_free(name, source, result)]
+            given = [name for name in source.given if name == _NOW or name in names]
+            self._hold(source._replace(names=names, given=given), result, None)
 
     def _hold(self, source: _Source, result: str, joint: Joint | None) -> None:
         self._text = source.text

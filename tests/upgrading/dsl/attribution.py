@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.actions import LATE, WHOLE
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.errors import ALWAYS, GIVEN, STATUSES
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.events import CORRELATED
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import ERROR_PARTS, MESSAGES
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.merging import ARRAYS, DEEP, PLACED, RESPONSE
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.states import FIRST, IN_TURN, LOST, ORDER, SEEN
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.upgrade import INTERRUPT, KEPT, STARTED
@@ -211,8 +212,8 @@ _EDITS: Final[tuple[tuple[str, Edit], ...]] = (
     (GIVEN, _drop("onErrors")),
     (STATUSES, _drop("onErrors")),
     ("is known by its message", _drop("onErrors", "retryableErrors")),
-    ("of an error, the name is", _drop("onErrors")),
-    ("the message of an error is another text", _drop("onErrors")),
+    (ERROR_PARTS, _drop("onErrors")),
+    (MESSAGES, _drop("onErrors")),
     (CORRELATED, _drop("correlation")),
     (PLACED, _drop("toStateData")),
     (DEEP, _drop("toStateData")),

@@ -39,8 +39,8 @@ _ERROR: Final = {
     "body": "$context.error.body",
 }
 """The expressions over `$context`, set by handlers, for the members of `$WORKFLOW.error` in 0.8."""
-_MESSAGES: Final = "the detail of an error is another text than its message in 0.8"
-_ERROR_PARTS: Final = (
+MESSAGES: Final = "the detail of an error is another text than its message in 0.8"
+ERROR_PARTS: Final = (
     "of an error, the name is its title, the code its type, the state and the action its instance, and there is no body"
 )
 _UNCLEAR: Final = "a condition with several outputs holds if all are true: in 0.8 it fails if only some of them are"
@@ -238,7 +238,7 @@ class Translator:
             self._tell(self._about_error(rest))
             known, rest = _ERROR.get(rest[0]), rest[1:]
         elif steps[0] == "error":
-            self._tell(_ERROR_PARTS)
+            self._tell(ERROR_PARTS)
             known = "($context.error | {name: .title, code: .type, message: .detail, status})"
         if known is None:
             raise Inexpressible("$WORKFLOW." + ".".join(steps))
@@ -249,7 +249,7 @@ class Translator:
         if steps[0] == "body":
             written = "$WORKFLOW.error." + ".".join(steps)
             return f"an error of 1.0 has no body: what stands for {written} is null; use $context.error.detail, a text"
-        return _MESSAGES if steps[0] in ("message", "status") else _ERROR_PARTS
+        return MESSAGES if steps[0] in ("message", "status") else ERROR_PARTS
 
     def _constant(self, steps: list[str]) -> str:
         value: JSON = dict(self._workflow.constants)

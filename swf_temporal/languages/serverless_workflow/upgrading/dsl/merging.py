@@ -12,7 +12,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import
 
 _PLACE: Final = re.compile(r"(?:\.(?:[A-Za-z_]\w*|\"[^\"\\\\]*\"|\[\s*\"[^\"\\\\]*\"\s*\]))+")
 _KEY: Final = re.compile(r"\.([A-Za-z_]\w*)|\"([^\"]*)\"")
-_PATH: Final = re.compile(r"(?:\.[A-Za-z_]\w*(?:\[\d+\])*)+")
+PATH: Final = re.compile(r"(?:\.[A-Za-z_]\w*(?:\[\d+\])*)+")
 """Keys and indexes."""
 ARRAYS: Final = (
     "what is merged into the data replaces arrays under the same keys, where 0.8 appends to them; data that are no"
@@ -79,7 +79,7 @@ class Merge:
 
 def _selected(before: str, jq: str) -> str:
     """Return *jq* of what is at the path *before*: as one path if it begins as one."""
-    is_path = _PATH.fullmatch(jq.strip()) is not None and _PATH.fullmatch(before) is not None
+    is_path = PATH.fullmatch(jq.strip()) is not None and PATH.fullmatch(before) is not None
     return f"{before}{jq.strip()}" if is_path else piped(before, jq)
 
 

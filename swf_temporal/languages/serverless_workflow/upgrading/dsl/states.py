@@ -4,7 +4,6 @@ The work of a state is one task or several. They become one task with the name o
 `output.as` are the state's filters; what a state produces when it is left becomes tasks behind it.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -65,13 +64,12 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import
     uses_root,
     yields_several,
 )
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.merging import ARRAYS
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.merging import ARRAYS, PATH
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import TaskNames, task_name
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.switches import Switches, free
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.undoing import noted
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.ways import END, EXIT, Block, Way, Ways, Written, linked
 
-_PATH: Final = re.compile(r"(?:\.[A-Za-z_]\w*)+")
 _VERBS: Final = ("call", "run", "emit", "listen", "wait", "set", "try", "for", "fork")
 _WAYS: Final = {"transition", "end"}
 IN_TURN: Final = "iterations run one after the other: 1.0 cannot run them side by side"
@@ -533,7 +531,7 @@ def _array(collection: str) -> str:
     if not ("[]" in collection and yields_several(collection)):
         return collection
     whole = collection.removesuffix("[]")
-    if _PATH.fullmatch(whole):
+    if PATH.fullmatch(whole):
         return whole
     return f'[{collection}] | if length == 1 and (.[0] | type) == "array" then .[0] else . end'
 

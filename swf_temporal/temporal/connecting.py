@@ -1,7 +1,11 @@
 """Connecting to a server, and what to report if that fails."""
 
+import atexit
 import logging
 import re
+import sys
+import threading
+import time
 from collections.abc import Awaitable, Sequence
 from datetime import timedelta
 from functools import cache
@@ -31,6 +35,8 @@ _FORM = re.compile(r"(?P<host>\[[0-9A-Fa-f:.%]+\]|[^\s:/?#@\[\]]+):(?P<port>[0-9
 _SCHEME = re.compile(r"[a-z]+://", re.IGNORECASE)
 _PATIENCE = timedelta(seconds=10)
 """The time limit for the server's answer."""
+_ANSWERS_DELIVERED_WITHIN = 1.0
+"""The most seconds by which the end of a program is put off."""
 
 
 async def connect(
@@ -54,6 +60,7 @@ async def connect(
     config.setdefault("target_host", f"{DEFAULT_HOST}:{DEFAULT_PORT}")
     _refuse_malformed(config["target_host"], "the address" if address is not None else "TEMPORAL_ADDRESS")
     converter = converter_of(payloads, config.get("namespace", DEFAULT_NAMESPACE))
+    _register_end()
     connecting = Client.connect(
         **config,
         data_converter=converter,
@@ -63,6 +70,25 @@ async def connect(
     return await answered(
         config["target_host"], _with_namespace(connecting, config["target_host"], tls=config.get("tls"))
     )
+
+
+@cache
+def _register_end() -> None:
+    atexit.register(_wait_for_native_threads)
+
+
+def _wait_for_native_threads() -> None:
+    """Wait until no thread of Temporal's native library runs Python code.
+
+    Such a thread tells the event loop that a call was answered, so a program that ends with its last answer may end
+    while the thread still waits for the interpreter. The process then dies of a segmentation fault.
+    """
+    of_python = {thread.ident for thread in threading.enumerate()}
+    until = time.monotonic() + _ANSWERS_DELIVERED_WITHIN
+    while True:
+        time.sleep(0.001)  # at least once: a thread that is about to run Python code has no frame yet
+        if sys._current_frames().keys() <= of_python or time.monotonic() > until:  # noqa: SLF001 - it is documented
+            return
 
 
 def _refuse_malformed(address: str, named_by: str) -> None:

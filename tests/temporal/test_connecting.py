@@ -1,7 +1,9 @@
 """What a client says of a server that TLS, or another protocol, keeps it from."""
 
+import asyncio
 import importlib
 import logging
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -92,6 +94,27 @@ async def test_a_server_that_lets_in(place: Place) -> None:
     place.client(CLIENT_CERT="client.pem", CLIENT_KEY="client.key")
     with answering_server(ANSWERS, place.server(knows_clients=True)) as address:
         await connect(address=address)
+
+
+ENDS_AT_ITS_LAST_ANSWER = """
+import asyncio, sys, time
+from swf_temporal.temporal.connecting import connect
+
+written = asyncio.SelectorEventLoop._write_to_self
+
+def slowly(loop):
+    written(loop)
+    time.sleep(0.01)  # the thread that tells the loop of the answer is still busy when the program ends
+
+asyncio.SelectorEventLoop._write_to_self = slowly
+asyncio.run(connect(address=sys.argv[1]))
+"""
+
+
+async def test_a_program_that_ends_with_its_last_answer() -> None:
+    with answering_server(ANSWERS) as address:
+        program = await asyncio.create_subprocess_exec(sys.executable, "-c", ENDS_AT_ITS_LAST_ANSWER, address)
+        assert await program.wait() == 0
 
 
 async def test_a_server_whose_certificate_has_expired(place: Place) -> None:

@@ -326,7 +326,7 @@ async def test_an_action_and_its_retries_have_one_timeout(bench: Bench) -> None:
 
     async def timed(increment: str) -> None:
         retries = [{"name": "again", "delay": "PT2S", "increment": increment}]
-        state = {"timeouts": {"actionExecTimeout": "PT3.5S"}}
+        state = {"timeouts": {"actionExecTimeout": "PT3.9S"}}
         parts: dict[str, Any] = {"retries": retries, "action": {"retryRef": "again"}, "state": state}
         shop = Shop(fails=9)
         async with running(bench, shop, "work", "x", **parts) as worker:

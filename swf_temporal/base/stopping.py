@@ -1,15 +1,22 @@
-"""Work that ends when the process is stopped by Ctrl-C or SIGTERM."""
+"""Work that ends when the process is stopped by Ctrl-C or SIGTERM, and what the end of a process waits for."""
 
 import asyncio
+import atexit
 import signal
+import sys
 import threading
+import time
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from functools import cache
 from typing import Any, TypeVar
 
 from swf_temporal.base.exit_codes import ExitCode
 
 _T = TypeVar("_T")
+
+_NATIVE_THREADS_END_WITHIN = 1.0
+"""The most seconds that the end of a program waits for."""
 
 
 def run_until_stopped(work: Coroutine[Any, Any, int]) -> int:
@@ -90,3 +97,21 @@ def stop_signal() -> asyncio.Event:
         for number in handled:
             loop.add_signal_handler(number, stop)
     return stopping
+
+
+@cache
+def end_after_native_threads() -> None:
+    """Let the program end only when no thread that a native library started runs Python code.
+
+    A thread that waits for the interpreter while the program ends makes the process die of a segmentation fault.
+    """
+    atexit.register(_wait_for_native_threads)
+
+
+def _wait_for_native_threads() -> None:
+    of_python = {thread.ident for thread in threading.enumerate()}
+    until = time.monotonic() + _NATIVE_THREADS_END_WITHIN
+    while True:
+        time.sleep(0.001)  # at least once: a thread that is about to run Python code is not among the frames yet
+        if sys._current_frames().keys() <= of_python or time.monotonic() > until:  # noqa: SLF001 - it is documented
+            return

@@ -1,11 +1,7 @@
 """Connecting to a server, and what to report if that fails."""
 
-import atexit
 import logging
 import re
-import sys
-import threading
-import time
 from collections.abc import Awaitable, Sequence
 from datetime import timedelta
 from functools import cache
@@ -20,6 +16,7 @@ from temporalio.service import RPCError, RPCStatusCode, TLSConfig
 from swf_temporal.base.client_errors import ServerUnavailableError
 from swf_temporal.base.errors import UsageError
 from swf_temporal.base.importing import MAX_PORT
+from swf_temporal.base.stopping import end_after_native_threads
 from swf_temporal.temporal.client_errors import NOT_PERMITTED, refused_by_server, trouble_of
 from swf_temporal.temporal.constants import DEFAULT_HOST, DEFAULT_NAMESPACE, DEFAULT_PORT
 from swf_temporal.temporal.converter import converter_of
@@ -35,8 +32,6 @@ _FORM = re.compile(r"(?P<host>\[[0-9A-Fa-f:.%]+\]|[^\s:/?#@\[\]]+):(?P<port>[0-9
 _SCHEME = re.compile(r"[a-z]+://", re.IGNORECASE)
 _PATIENCE = timedelta(seconds=10)
 """The time limit for the server's answer."""
-_ANSWERS_DELIVERED_WITHIN = 1.0
-"""The most seconds by which the end of a program is put off."""
 
 
 async def connect(
@@ -60,7 +55,7 @@ async def connect(
     config.setdefault("target_host", f"{DEFAULT_HOST}:{DEFAULT_PORT}")
     _refuse_malformed(config["target_host"], "the address" if address is not None else "TEMPORAL_ADDRESS")
     converter = converter_of(payloads, config.get("namespace", DEFAULT_NAMESPACE))
-    _register_end()
+    end_after_native_threads()  # those of the SDK tell the event loop of answers
     connecting = Client.connect(
         **config,
         data_converter=converter,
@@ -70,25 +65,6 @@ async def connect(
     return await answered(
         config["target_host"], _with_namespace(connecting, config["target_host"], tls=config.get("tls"))
     )
-
-
-@cache
-def _register_end() -> None:
-    atexit.register(_wait_for_native_threads)
-
-
-def _wait_for_native_threads() -> None:
-    """Wait until no thread of Temporal's native library runs Python code.
-
-    Such a thread tells the event loop that a call was answered, so a program that ends with its last answer may end
-    while the thread still waits for the interpreter. The process then dies of a segmentation fault.
-    """
-    of_python = {thread.ident for thread in threading.enumerate()}
-    until = time.monotonic() + _ANSWERS_DELIVERED_WITHIN
-    while True:
-        time.sleep(0.001)  # at least once: a thread that is about to run Python code has no frame yet
-        if sys._current_frames().keys() <= of_python or time.monotonic() > until:  # noqa: SLF001 - it is documented
-            return
 
 
 def _refuse_malformed(address: str, named_by: str) -> None:

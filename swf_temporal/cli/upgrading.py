@@ -14,6 +14,7 @@ import typer
 
 from swf_temporal.base.errors import UsageError
 from swf_temporal.base.files import STDIN, is_folder, read_bytes, refuse_outside, why_unreadable
+from swf_temporal.base.grammar import listed
 from swf_temporal.cli.output import OutputFormat, print_data, styled
 from swf_temporal.languages.base import UpgradeChange, Upgraded
 from swf_temporal.languages.known import upgrade
@@ -129,8 +130,14 @@ def _show(one: _Rewritten, mode: Mode) -> None:
     for change in one.changes:
         word = styled(_LABELS.get(change.kind, change.kind), sys.stderr, fg=_COLOURS[change.kind])
         place = one.name if change.line is None else f"{one.name}:{change.line}"
-        typer.echo(f"{place}: {word}: {change.message}", err=True)
+        typer.echo(f"{place}: {word}: {change.message}{_also_in(change)}", err=True)
     typer.echo(f"{one.name}: {_outcome(one, mode)}", err=True)
+
+
+def _also_in(change: UpgradeChange) -> str:
+    if not change.also:
+        return ""
+    return f" (also in {'line' if len(change.also) == 1 else 'lines'} {listed([str(line) for line in change.also])})"
 
 
 def _outcome(one: _Rewritten, mode: Mode) -> str:
@@ -141,7 +148,8 @@ def _outcome(one: _Rewritten, mode: Mode) -> str:
             ": not replaced" if mode is Mode.WRITE else ""
         )
     done = {Mode.PRINT: "rewritten", Mode.WRITE: "replaced", Mode.DIFF: "would change", Mode.CHECK: "would change"}
-    return f"{one.result.version}, {done[mode]}"
+    versions = dict.fromkeys((one.result.version, one.result.to or one.result.version))
+    return f"{' to '.join(versions)}, {done[mode]}"
 
 
 def _facts(one: _Rewritten, mode: Mode) -> dict[str, Any]:
@@ -152,7 +160,12 @@ def _facts(one: _Rewritten, mode: Mode) -> dict[str, Any]:
         "changed": one.is_changed,
         "replaced": mode is Mode.WRITE and one.is_changed and one.result.is_complete,
         "changes": [
-            {"kind": change.kind, "message": change.message, **({} if change.line is None else {"line": change.line})}
+            {
+                "kind": change.kind,
+                "message": change.message,
+                **({} if change.line is None else {"line": change.line}),
+                **({"also": list(change.also)} if change.also else {}),
+            }
             for change in one.changes
         ],
         **({"text": one.result.text} if mode is Mode.PRINT else {}),

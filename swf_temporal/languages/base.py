@@ -30,6 +30,8 @@ class UpgradeChange:
     """The line of its first occurrence, if known."""
     hint: str | None = None
     """Advice on what to write or check."""
+    also: tuple[int, ...] = ()
+    """The lines of its other occurrences, if it has another effect."""
 
 
 @dataclass(frozen=True, slots=True)

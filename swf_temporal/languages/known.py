@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from swf_temporal.base.errors import InvalidDefinition, UsageError
 from swf_temporal.base.importing import module_named
-from swf_temporal.languages.base import Upgraded
+from swf_temporal.languages.base import UpgradeChange, Upgraded
 from swf_temporal.languages.port import Checked, Language
 from swf_temporal.text.located import Object, UnreadableText
 from swf_temporal.text.origin import Fetch, Source, nothing
@@ -100,7 +100,15 @@ def upgrade(source: Source, to: str | None = None, namespace: str | None = None,
         root, _ = read_object(source)
     except UnreadableText as unreadable:
         raise InvalidDefinition(unreadable.problems) from None
-    return language_of(root).upgrade(source, to, namespace, fetch)
+    language = language_of(root)
+    made = language.upgrade(source, to, namespace, fetch)
+    written, _ = read_object(Source(made.text, source.name))
+    other = language_of(written)
+    if other is language or not made.is_complete:
+        return made
+    errors = other.read(written, Source(made.text, source.name), fetch).errors
+    faults = (UpgradeChange("inexpressible", f"what is written has an error: {one.message}") for one in errors)
+    return replace(made, changes=(*made.changes, *faults))
 
 
 def migrate(

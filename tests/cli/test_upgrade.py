@@ -15,7 +15,7 @@ def test_prints_the_definition(swf: Swf) -> None:
     ended = swf("upgrade", swf.write("old.yaml", OLD))
     assert (ended.code, ended.out) == (0, NEW)
     assert "old.yaml:3: respelled: timeDelay is duration\n" in ended.err
-    assert ended.err.endswith("old.yaml: 0.6, rewritten\n")
+    assert ended.err.endswith("old.yaml: 0.6 to 0.8, rewritten\n")
     several = swf.refused("upgrade", "old.yaml", swf.write("hello2.yaml", HELLO))
     assert "use --write, --diff or --check for more than one definition" in several
     assert "exclude" in swf.refused("upgrade", "old.yaml", "--check", "--write")
@@ -56,6 +56,11 @@ def test_another_language_is_in_a_namespace(swf: Swf) -> None:
     lines = [int(one.split(":")[1]) for one in late.err.splitlines()[:-1]]
     assert lines == sorted(lines)
     assert len(lines) > 1
+    each = "  - {name: %s, type: foreach, inputCollection: .a, iterationParam: b, actions: [{subFlowRef: c}], %s}\n"
+    states = each % ("A", "transition: B") + each % ("B", "transition: C") + each % ("C", "end: true")
+    twice = swf("upgrade", swf.write("twice.yaml", f"id: one\nspecVersion: '0.8'\nstates:\n{states}"), "--to", "1.0")
+    also = "twice.yaml:4: differs: an iteration sees what those before it merged into the data (also in lines 5 and 6)"
+    assert also in twice.err
     text = f"{NEW}expressionLang: jsonpath\n"
     refused = swf("upgrade", swf.write("paths.yaml", text), "--to", "1.0", "--write")
     assert (refused.code, (swf.folder / "paths.yaml").read_text()) == (1, text)

@@ -123,7 +123,7 @@ def compared(name: str, document: Document) -> Compared | None:
         if run(document) is None or not all(isinstance(one, dict) for one in texts):
             return None
         made = [upgrade(Source(json.dumps(one)), "1.0", fetch=_fetch) for one in texts]
-    except (InvalidDefinition, UsageError, KeyError):
+    except (InvalidDefinition, UsageError):
         return None
     refused = [change.message for one in made for change in one.changes if change.kind == "inexpressible"]
     if refused:

@@ -15,8 +15,9 @@ from swf_temporal.languages.base import Upgraded
 from swf_temporal.languages.known import upgrade
 from swf_temporal.languages.loading import check
 from swf_temporal.text.origin import Source
+from tests.loading.mutations import VERSIONS, mutated
 from tests.sampling import seeds
-from tests.upgrading.dsl.agreeing import Outcome, compared, scenarios
+from tests.upgrading.dsl.agreeing import Outcome, compared, problems, scenarios
 from tests.upgrading.dsl.attribution import attributed
 from tests.upgrading.older import older
 
@@ -226,6 +227,115 @@ def test_the_path_of_a_call_in_its_place_is_filled_with_its_arguments() -> None:
     assert task["A"]["with"]["endpoint"] == '${ "https://shop.example/orders/\\(.order | tostring | @uri)/lines" }'
 
 
+def each_order(*actions: Any) -> Any:
+    """Return the tasks of an iteration over orders that performs *actions*."""
+    state = {
+        "name": "A",
+        "type": "foreach",
+        "mode": "sequential",
+        "inputCollection": "${ .orders }",
+        "iterationParam": "order",
+        "actions": list(actions),
+        "end": True,
+    }
+    work = {"name": "work", "type": "custom"}
+    made = rewritten({"functions": [work], "retries": [{"name": "often", "delay": "PT1S"}], "states": [state]})
+    return json.loads(made.text)["do"][0]["A"]["do"]
+
+
+def test_an_iteration_uses_the_variable_of_its_element() -> None:
+    arguments = {"n": "${ .order.number + .first }", "text": "order ${ .order.name } of ${ .a.order }"}
+    call = {"functionRef": {"refName": "work", "arguments": arguments}}
+    [step] = each_order({**call, "condition": "${ .order.number > 1 and .open }"})
+    assert step["work"]["if"] == "${ $order.number > 1 and .open }"
+    assert step["work"]["with"]["n"] == "${ $order.number + .first }"
+    assert step["work"]["with"]["text"] == "order ${ $order.name } of ${ .a.order }"
+    plain = {"functionRef": {"refName": "work", "arguments": {"n": "${ .order }", "m": "${ .a.order }"}}}
+    [step] = each_order(plain)
+    assert list(step["work"]) == ["call", "with", "output"]
+    assert step["work"]["with"] == {"n": "${ $order }", "m": "${ .a.order }"}
+    [step] = each_order({**plain, "retryRef": "often"})
+    assert step["tryWork"]["try"][0]["work"]["with"]["n"] == "${ $order }"
+    [step] = each_order({**plain, "actionDataFilter": {"fromStateData": "${ {order: .order.a} }"}})
+    assert step["work"]["input"] == {"from": "${ {order: $order.a} }"}
+    assert step["work"]["with"]["n"] == "${ .order }"
+
+
+@pytest.mark.parametrize("expression", ["${ . }", '${ "\\(.order)" }', "${ [.order] | length }", '${ .["order"] }'])
+def test_an_iteration_whose_expression_is_not_plain_has_the_element_in_its_data(expression: str) -> None:
+    [step] = each_order({"functionRef": {"refName": "work", "arguments": {"n": expression}}})
+    (task,) = step.values()
+    assert task["input"] == {"from": "${ . + {order: $order} }"}
+
+
+def test_actions_after_the_first_look_in_the_data_for_the_element() -> None:
+    """What the first has merged into the data may have the key of the element."""
+    call = {"functionRef": {"refName": "work", "arguments": {"n": "${ .order }"}}}
+    [step] = each_order(call, call)
+    assert step["iteration"]["input"] == {"from": "${ . + {order: $order} }"}
+    assert step["iteration"]["do"][1]["work2"]["with"] == {"n": "${ .order }"}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_definition_that_is_broken_at_random_is_written_or_refused(version: str) -> None:
+    for seed in seeds(f"upgrades of {version}", 25, 1_000):
+        try:
+            made = upgrade(Source(mutated(version, seed)), "1.0")
+        except (InvalidDefinition, UsageError):
+            continue
+        if made.is_complete:
+            assert problems(made.text) == [], f"{version}, seed {seed}"
+
+
+def test_what_does_not_load_is_told() -> None:
+    """In 0.8 the variable of another state fails when it is used; 1.0 refuses it when it is loaded."""
+    call = {"functionRef": {"refName": "work", "arguments": {"n": "${ $one }"}}}
+    each = {"type": "foreach", "inputCollection": "${ .list }", "iterationParam": "one", "actions": [call], "end": True}
+    functions = [{"name": "work", "type": "custom"}]
+    made = states(operation("A", call, transition="B"), {"name": "B", **each}, functions=functions)
+    assert kinds(made)["inexpressible"] == [
+        "what is written has an error: task 'A': with.n uses $one, which has no value there"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ({"expressionLang": "jsonpath"}, "the expression '$.b' in jsonpath"),
+        ({"auth": [{"name": "key", "scheme": "bearer", "properties": {"token": 1}}]}, "which are not all texts"),
+        ({"auth": [{"name": "key", "scheme": "basic", "properties": "other"}]}, "the properties 'other' of the auth"),
+        ({"dataInputSchema": "a schema.json"}, "the schema of the input 'a schema.json', which is no URI"),
+    ],
+)
+def test_a_part_that_cannot_be_expressed_is_named(parts: dict[str, Any], message: str) -> None:
+    function = {"name": "get", "operation": "api.json#get", **({"authRef": "key"} if "auth" in parts else {})}
+    call = {"functionRef": {"refName": "get", "arguments": {"a": "${ $.b }" if "expressionLang" in parts else 1}}}
+    made = states(operation("A", call), functions=[function], **parts)
+    assert message in str(kinds(made)["inexpressible"])
+    assert not [one for one in check(made.text).errors if one.code != "function-document"]
+
+
+def test_a_collection_of_what_cannot_be_expressed() -> None:
+    state = {
+        "name": "A",
+        "type": "foreach",
+        "inputCollection": "${ .list }",
+        "outputCollection": "${ .out }",
+        "iterationParam": "one",
+        "actions": [{"functionRef": {"refName": "work", "arguments": {"a": "${ $WORKFLOW }"}}}],
+        "end": True,
+    }
+    made = states(state, functions=[{"name": "work", "type": "custom"}])
+    assert kinds(made)["inexpressible"] == ["the action 'work': $WORKFLOW as a whole"]
+    assert "501" in made.text
+
+
+@pytest.mark.parametrize("kind", ["functions", "events", "retries", "errors", "auth", "secrets", "constants"])
+def test_components_elsewhere_have_to_exist(kind: str) -> None:
+    with pytest.raises(InvalidDefinition, match=f"{kind} are in 'missing.json', which does not exist"):
+        states(inject("A"), **{kind: "missing.json"})
+
+
 @pytest.mark.parametrize("source", ["", "urgent", "urgent/#"])
 def test_events_that_cannot_be_told_apart_are_refused(source: str) -> None:
     events = [
@@ -355,7 +465,9 @@ def test_what_cannot_be_expressed_is_refused_and_fails_if_it_is_run_all_the_same
     made = states(inject("A", transition="B"), inject("B", data={"b": "${ $WORKFLOW }"}))
     assert not made.is_complete
     assert kinds(made)["inexpressible"] == ["the inject state 'B': $WORKFLOW as a whole"]
-    assert list(json.loads(made.text)["do"][1]["B"]) == ["raise"]
+    task = json.loads(made.text)["do"][1]["B"]
+    assert list(task) == ["raise", "metadata"]
+    assert task["metadata"]["original"]["state"]["data"] == {"b": "${ $WORKFLOW }"}
 
 
 def test_what_is_around_a_refused_action_stays_and_does_not_repeat_it() -> None:
@@ -578,7 +690,13 @@ def test_a_call_that_cannot_be_expressed_fails_in_its_place() -> None:
     assert tasks["A"]["catch"] == {"errors": {"with": {"status": 404}}, "then": "C"}
     [tried] = [task for one in tasks["A"]["try"] for task in one.values()]
     assert tried["catch"] == {"exceptWhen": "${ $error.status == 501 }", "retry": "often"}
-    assert list(tried["try"][0]["work"]) == ["raise"]
+    stands = tried["try"][0]["work"]
+    assert list(stands) == ["raise", "metadata"]
+    assert stands["metadata"] == {"original": {"action": action, "function": work}}
+    assert {
+        "errors have no names of their own: 'missing' is the status 404",
+        "the retries of 'work' leave out the status 501, of the task that stands in its place: remove both",
+    } <= set(kinds(made)["changed"])
     assert document["use"]["functions"].keys() == {"other"}
 
 

@@ -70,7 +70,9 @@ def test_an_operation_may_say_it_otherwise_and_name_a_server(tmp_path: Path) -> 
     given = {"payload": {"a": 1}, "server": {"name": "x"}}
     found = call(written(tmp_path, operation, given))["with"]
     assert found["message"] == {"payload": "${ .payload }"}
-    assert found["server"] == "${ .server }"
+    assert found["server"] == {"name": "x"}
+    apart = written(tmp_path, operation, {**given, "server": {"name": "${ .name }"}})
+    assert "whose server is an expression, or another in some of its calls" in str(apart.changes)
     channel = {"document": "messages.yaml", "channel": "orders", "action": "receive"}
     assert "subscription" in call(written(tmp_path, channel, document=VERSION_2))["with"]
 

@@ -160,7 +160,7 @@ class Lowered:
         *why_not* returns the reason why a state cannot be converted to actions.
         """
         by_name = {state["name"]: state for state in children(scope, "states")}
-        at: Tree | None = by_name[scope["start"]]
+        at: Tree | None = by_name.get(scope["start"])
         found: list[Tree] = []
         while at is not None:
             why = "is run more than once" if any(at is one for one in found) else why_not(at)

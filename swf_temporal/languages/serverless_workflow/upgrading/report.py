@@ -1,7 +1,7 @@
 """The report of an upgrade: changes, and parts that the newer version cannot express."""
 
 from collections.abc import MutableMapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from swf_temporal.base.errors import Position
@@ -12,7 +12,7 @@ from swf_temporal.text.round_trip import WrittenText
 
 @dataclass(slots=True)
 class UpgradeReport:
-    """All changes to one definition, each reported once, at its first occurrence."""
+    """All changes to one definition, each reported once, at its first occurrence, with the lines of the others."""
 
     changes: list[UpgradeChange] = field(default_factory=list)
     word: str = "state"
@@ -69,5 +69,10 @@ class UpgradeReport:
         return self._lines.get(id(node), (None, None))[1]
 
     def _add(self, change: UpgradeChange) -> None:
-        if all((one.kind, one.message) != (change.kind, change.message) for one in self.changes):
-            self.changes.append(change)
+        for index, one in enumerate(self.changes):
+            if (one.kind, one.message) == (change.kind, change.message):
+                line = change.line
+                if change.kind == "differs" and line is not None and line not in (one.line, *one.also):
+                    self.changes[index] = replace(one, also=(*one.also, line))
+                return
+        self.changes.append(change)

@@ -14,6 +14,7 @@ from swf_temporal.languages.port import Checked
 from swf_temporal.languages.serverless_workflow.reading import versions
 from swf_temporal.languages.serverless_workflow.reading.reader import reader_of
 from swf_temporal.languages.serverless_workflow.reading.versions.detection import detect
+from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree
 from swf_temporal.text.located import Object, UnreadableText
@@ -45,6 +46,19 @@ def upgrade(source: Source, to: str, read: Read, namespace: str | None = None, f
         located, _ = read_object(source)
     except UnreadableText as unreadable:
         raise InvalidDefinition(unreadable.problems) from None
+    try:
+        return _rewritten(located, source, target)
+    except (InvalidDefinition, UsageError):
+        raise
+    except Exception:
+        # A definition with errors is rewritten as far as possible: what is wrong in it can be of any shape.
+        errors = read(located, source).errors
+        if not errors:
+            raise
+        raise InvalidDefinition(errors) from None
+
+
+def _rewritten(located: Object, source: Source, target: Version) -> Upgraded:
     detected = detect(located)
     version = detected.version
     if version is None:
@@ -63,12 +77,12 @@ def upgrade(source: Source, to: str, read: Read, namespace: str | None = None, f
         _rewrite(made, version.upgraders, report)
         document.root = Graft(text, report.changed).put(made)
     if version is not target:
-        _rewrite(document.root, target.writers, report)
+        _rewrite(document.root, target.writers or (), report)
     say_version(document.root, report)
     if document.has_merged and report.changes:
         report.reshaped("merge keys ('<<') are expanded")
     upgraded = document.written() if report.changes else source.text
-    return Upgraded(upgraded, version.name, tuple(report.changes), to=to)
+    return Upgraded(upgraded, version.name, tuple(report.changes), to=target.name)
 
 
 def _in_dsl(source: Source, read: Read, namespace: str | None, fetch: Fetch) -> Upgraded:
@@ -87,7 +101,7 @@ def _in_dsl(source: Source, read: Read, namespace: str | None, fetch: Fetch) -> 
     if before.text != source.text:
         # Their lines are those of the text of 0.8, which the author has not seen.
         known = len(before.changes)
-        changes = [*changes[:known], *(replace(one, line=None) for one in changes[known:])]
+        changes = [*changes[:known], *(replace(one, line=None, also=()) for one in changes[known:])]
     return Upgraded(text, before.version, tuple(changes), tuple(report.to_write.items()), to=DSL)
 
 

@@ -121,7 +121,9 @@ def _or_refused(action: Action, write: Callable[[], list[Step]], context: Contex
         context.inner = names
         message = f"{_said(action)}: {error}"
         context.refused(message, action)
-        steps = [(names.free(name_of(action)), refusal(message))]
+        called = None if action.function_ref is None else action.function_ref.ref_name
+        function = next((one for one in context.workflow.functions if one.name == called), None)
+        steps = [(names.free(name_of(action)), refusal(message, action=action, function=function))]
         with suppress(Inexpressible), context.at(action):
             steps = [retried(action, steps[0], context)]
         with suppress(Inexpressible), context.at(action):

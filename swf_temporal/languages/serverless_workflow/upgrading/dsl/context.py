@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 from swf_temporal.base.data import JSON
 from swf_temporal.base.durations import parse_duration
 from swf_temporal.base.errors import Position
+from swf_temporal.base.strict_json import show_json
 from swf_temporal.languages.serverless_workflow.definition import ServerlessWorkflowDefinition
 from swf_temporal.languages.serverless_workflow.model.definitions import Event
 from swf_temporal.languages.serverless_workflow.model.node import Node
@@ -102,15 +103,32 @@ class Context:
         )
 
 
-def refusal(message: str) -> Task:
-    """Return the task that stands for what cannot be expressed, as *message* says."""
-    error = {"type": f"{ERRORS}configuration", "status": NOT_IMPLEMENTED, "title": f"Not in 1.0: {message}"}
-    return {"raise": {"error": error}}
+def refusal(message: str, **original: Node | None) -> Task:
+    """Return the task that stands for what cannot be expressed, as *message* says, with the *original* of 0.8."""
+    written = {
+        key: plain(one.model_dump(by_alias=True, exclude_unset=True))
+        for key, one in original.items()
+        if one is not None
+    }
+    title = f"Not in 1.0: {message}"
+    error = {
+        "type": f"{ERRORS}configuration",
+        "status": NOT_IMPLEMENTED,
+        "title": braced(show_json(title)) if "${" in title else title,
+    }
+    return {"raise": {"error": error}, "metadata": {"original": written}}
 
 
 def is_refusal(task: Task) -> bool:
     """Return whether *task* stands for what cannot be expressed."""
     return bool(task.get("raise", {}).get("error", {}).get("status") == NOT_IMPLEMENTED)
+
+
+def checked_uri(text: str, said: str) -> str:
+    """Return *text*, which *said* names, if it can be a URI or a URI template. Raises Inexpressible."""
+    if not text or text.startswith("${") or any(map(str.isspace, text)):
+        raise Inexpressible(f"{said} {text!r}, which is no URI")
+    return text
 
 
 def duration(text: str, translate: Translator) -> str | dict[str, float]:

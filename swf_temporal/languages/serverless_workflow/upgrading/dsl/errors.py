@@ -55,6 +55,11 @@ def retried(action: Action, step: Step, context: Context) -> Step:
         catch["exceptWhen"] = condition_of([code_of(name, context) for name in action.non_retryable_errors])
     if is_refusal(task):
         # It stands for a call that cannot be expressed, and would be repeated for ever where a retry has no limit.
+        context.reshaped(
+            f"the retries of {step[0]!r} leave out the status {NOT_IMPLEMENTED}, of the task that stands in its place:"
+            " remove both",
+            action,
+        )
         tests = [one for one in (catch.get("exceptWhen"), f"$error.status == {NOT_IMPLEMENTED}") if one is not None]
         catch["exceptWhen"] = " or ".join(f"({one})" if "|" in one or " or " in one else one for one in tests)
     condition = task.pop("if", None)
@@ -135,6 +140,9 @@ def code_of(name: str, context: Context) -> str:
     if code in CATCH_ALL:
         return ""
     status = _STATUS.fullmatch(code)
+    if defined is not None and name != code:
+        what = f"the status {status[1]}" if status is not None else f"the error {code!r}"
+        context.reshaped(f"errors have no names of their own: {name!r} is {what}", defined)
     if status is not None:
         if (
             any(one.type == "custom" for one in context.workflow.functions)

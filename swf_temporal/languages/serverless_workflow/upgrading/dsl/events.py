@@ -8,7 +8,7 @@ from swf_temporal.base.strict_json import show_json
 from swf_temporal.languages.serverless_workflow.model.actions import EventDataFilter
 from swf_temporal.languages.serverless_workflow.model.definitions import Event
 from swf_temporal.languages.serverless_workflow.model.states import ProduceEvent
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import Context, Step, Task
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import Context, Step, Task, checked_uri
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import Inexpressible, piped
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.merging import Merge, merge_of
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import TaskNames
@@ -28,6 +28,7 @@ def filter_of(event: Event, context: Context) -> dict[str, Any]:
         wanted["type"] = event.type
     if event.source:
         wanted["source"] = event.source
+        checked_uri(event.source, "the source")
     for name, text in wanted.items():
         if any(sign in text for sign in "\\^$*+?()[]{}|#"):
             wanted[name] = "/".join(WILDCARDS.get(part, re.escape(part)) for part in text.split("/"))
@@ -86,7 +87,9 @@ def merge_of_event(given: EventDataFilter | None, context: Context, of: str = ".
 def emit(event: Event, data: Any, attributes: Mapping[str, Any], context: Context) -> Task:
     """Return the task that emits *event*; it leaves the data as they are."""
     translate = context.translate
-    if not event.source:
+    if event.source:
+        checked_uri(event.source, "the source")
+    else:
         message = f"the event {event.name!r} has no source: {DEFAULT_SOURCE} is written, which is sent in 0.8"
         context.reshaped(message, event)
     fixed = ("id", "source", "type", "specversion", "data", "data_base64")

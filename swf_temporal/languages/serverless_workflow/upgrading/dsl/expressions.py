@@ -25,6 +25,11 @@ _WORKFLOW: Final = {
     "version": "$workflow.definition.document.version",
 }
 _OF_1_0: Final = ("context", "input", "output", "secrets", "authorization", "task", "workflow", "runtime")
+_PATH: Final = r"(?:\.\w+|\[\d+\])*"
+_SIMPLE: Final = (
+    rf"(?:\$\w+{_PATH}|\.[A-Za-z_]\w*{_PATH}|{_TEXT}|\d+|\w+(?=\s*:)|(?:and|or|true|false|null)\b|[-+*/<>=!(),:{{}}\s])"
+)
+"""A token of jq in which paths begin at the data, as nothing is passed on to another expression."""
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z_]\w*")
 _SEVERAL: Final = re.compile(
     r"\[\s*\]|\.\.|,|\b(?:range|recurse|limit|scan|splits|match|paths|combinations|inputs|env|empty|select|error)\b"
@@ -142,6 +147,16 @@ class Translator:
         """Return whether *value*, a template, has expressions."""
         return not _is_constant(value)
 
+    def edited(self, value: Any, edit: Callable[[str], str]) -> Any:
+        """Return *value*, a template that was translated, with *edit* done to the jq of its expressions."""
+        if isinstance(value, Mapping):
+            return {key: self.edited(item, edit) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self.edited(item, edit) for item in value]
+        if not isinstance(value, str) or "${" not in value:
+            return value
+        return "".join(one if isinstance(one, str) else braced(edit(one.text.strip())) for one in template.split(value))
+
     def texts_in(self, value: Any) -> Iterator[str]:
         """Yield the jq of the expressions in *value*, a template that was translated."""
         if isinstance(value, Mapping):
@@ -171,6 +186,8 @@ class Translator:
     # Variables
 
     def _source(self, source: str) -> str:
+        if self._workflow.expression_lang != "jq":
+            raise Inexpressible(f"the expression {source.strip()!r} in {self._workflow.expression_lang}")
         text = source.strip()
         if text.startswith("fn:"):
             return self._function(text[3:].strip())
@@ -273,9 +290,14 @@ def braced(jq: str) -> str:
 
 def uses_root(jq: str, name: str) -> bool:
     """Return whether *jq* may use the key *name* of the data, or the data as a whole, as far as its text shows."""
-    path = r"(?:\.\w+|\[\d+\])*"
-    own = rf"\${name}\b{path}|\.(?!{name}\b)[A-Za-z_]\w*{path}|{_TEXT}|\d+|\w+(?=\s*:)|[-+*/<>=!(),:{{}}\s]"
-    return re.fullmatch(rf"(?:{own})*", jq) is None or "\\(" in jq
+    return re.fullmatch(rf"(?:(?!\.{name}\b){_SIMPLE})*", jq) is None or "\\(" in jq
+
+
+def with_variable(jq: str, name: str) -> str:
+    """Return *jq* with the variable *name* in place of the key *name* of the data, where its text shows that it is."""
+    if re.fullmatch(rf"(?:{_SIMPLE})*", jq) is None or "\\(" in jq:
+        return jq
+    return re.sub(_SIMPLE, lambda token: re.sub(rf"^\.(?={name}\b)", "$", token[0]), jq)
 
 
 def piped(*parts: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 from swf_temporal.base.strict_json import show_json
 from swf_temporal.languages.serverless_workflow.model.actions import FunctionRef
 from swf_temporal.languages.serverless_workflow.model.definitions import Auth, Function
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import Context, Task
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import Context, Task, checked_uri
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import (
     Inexpressible,
     Translator,
@@ -142,7 +142,7 @@ def _http(function: Function, context: Context, arguments: Arguments | None) -> 
         query |= rest
     elif rest:
         body = rest
-    policy = policy_of(function)
+    policy = policy_of(function, context)
     made: dict[str, Any] = {
         "method": method,
         "endpoint": uri if policy is None else {"uri": uri, "authentication": policy},
@@ -166,6 +166,7 @@ def _request(function: Function, context: Context) -> tuple[str, str, dict[str, 
     if (
         not isinstance(uri, str)
         or "${" in uri
+        or any(map(str.isspace, uri))
         or "{" in _PARAMETER.sub("", uri)
         or written.keys() - {"headers", "query"}
     ):
@@ -187,7 +188,7 @@ def _openapi(function: Function, context: Context, given: Arguments | None) -> d
     parameters = _parameters(function, context, given)
     if parameters:
         made["parameters"] = parameters
-    policy = policy_of(function)
+    policy = policy_of(function, context)
     if policy is None and context.workflow.secrets:
         context.note([SCHEMES])
     return {"call": "openapi", "with": made if policy is None else {**made, "authentication": policy}}
@@ -202,7 +203,7 @@ def _grpc(function: Function, context: Context, given: Arguments | None) -> dict
     server = {"host": "localhost"} | {
         key: function.metadata[key] for key in ("host", "port") if key in function.metadata
     }
-    policy = policy_of(function)
+    policy = policy_of(function, context)
     return {
         "call": "grpc",
         "with": {
@@ -222,9 +223,10 @@ def _asyncapi(function: Function, context: Context, given: Arguments | None) -> 
     else:
         document, operation = _parts(function, 2)
         named = {"operation": operation}
-    exchange = exchanged(function, document, named, _parameters(function, context, given), context)
+    calls = _arguments_of(function, context) if given is None else [given]
+    exchange = exchanged(function, document, named, _parameters(function, context, given), calls, context)
     named.pop("action", None)
-    policy = policy_of(function)
+    policy = policy_of(function, context)
     made: dict[str, Any] = {"document": _document(document, function, context), **named, **exchange}
     if policy is not None:
         made["authentication"] = policy
@@ -267,20 +269,26 @@ def _parts(function: Function, number: int) -> list[str]:
     return parts
 
 
-def _document(uri: str, function: Function, context: Context) -> dict[str, Any]:
+def _document(located: str, function: Function, context: Context) -> dict[str, Any]:
+    checked_uri(located, f"the document of the function {function.name!r}")
     # One function names the credentials for all functions of the same document.
-    sharing = [function, *(one for one in context.workflow.functions if str(one.operation).startswith(f"{uri}#"))]
+    sharing = [function, *(one for one in context.workflow.functions if str(one.operation).startswith(f"{located}#"))]
     names = (one.auth_ref.resource for one in sharing if one.auth_ref is not None)
-    name = next((one for one in names if one is not None), None)
-    if name is None:
-        return {"endpoint": uri}
-    return {"endpoint": {"uri": uri, "authentication": {"use": name}}}
+    policy = _use(next((one for one in names if one is not None), None), context)
+    return {"endpoint": located if policy is None else {"uri": located, "authentication": policy}}
 
 
-def policy_of(function: Function) -> dict[str, str] | None:
-    name = None if function.auth_ref is None else function.auth_ref.invocation
+def policy_of(function: Function, context: Context) -> dict[str, str] | None:
+    """Return the authentication of calls of *function*. Raises Inexpressible."""
+    return _use(None if function.auth_ref is None else function.auth_ref.invocation, context)
+
+
+def _use(name: str | None, context: Context) -> dict[str, str] | None:
     if name is None:
         return None
+    for one in context.workflow.auth:
+        if one.name == name:
+            authentication(one, context)
     return {"use": name}
 
 
@@ -293,7 +301,7 @@ def asked(function: Function, ref: FunctionRef, context: Context) -> tuple[Task,
         request, before = _graphql(function, arguments, ref.selection_set, context)
     else:
         request, before = _odata(function, arguments, context)
-    policy = policy_of(function)
+    policy = policy_of(function, context)
     if policy is not None:
         request["endpoint"] = {"uri": request["endpoint"], "authentication": policy}
     return {"call": "http", "with": request}, before
@@ -360,11 +368,14 @@ def authentication(auth: Auth, context: Context) -> dict[str, Any]:
     properties = auth.properties
     if isinstance(properties, str):
         found = re.fullmatch(r"(?:\$\{\s*)?(?:\$SECRETS\.)?([\w-]+)(?:\s*\})?", properties.strip())
-        if found is None:
+        if found is None or found[1] not in context.workflow.secrets:
             raise Inexpressible(f"the properties {properties!r} of the auth {auth.name!r}")
         return {auth.scheme: {"use": found[1]}}
     given = translate.template(properties) if isinstance(properties, Mapping) else {}
     given = {key: value for key, value in given.items() if key != "metadata"}
+    texts = (one for value in given.values() for one in (value if isinstance(value, list) else [value]))
+    if not all(isinstance(one, str) for one in texts):
+        raise Inexpressible(f"the properties of the auth {auth.name!r}, which are not all texts")
     if auth.scheme == "basic" and given.keys() == {"username", "password"}:
         return {"basic": given}
     if auth.scheme == "bearer" and given.keys() == {"token"}:

@@ -1,6 +1,6 @@
 """Functions of the type asyncapi as calls of DSL 1.0, which say whether they send: in 0.8 the document says so."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -17,17 +17,22 @@ _OF_CALLS: Final = ("server", "protocol")
 
 
 def exchanged(
-    function: Function, document: str, named: Mapping[str, str], parameters: Mapping[str, Any], context: Context
+    function: Function,
+    document: str,
+    named: Mapping[str, str],
+    parameters: Mapping[str, Any],
+    calls: Sequence[Any],
+    context: Context,
 ) -> dict[str, Any]:
     """Return the part of a call that sends a message made of *parameters*, or receives one. Raises Inexpressible.
 
-    *named* has the operation of the *document*, or the channel and the action on it.
+    *named* has the operation of the *document*, or the channel and the action on it; *calls* are the arguments of each.
     """
     said = f"the function {function.name!r}"
     found = _operation(function, document, named, context)
     given = dict(parameters)
     is_object = isinstance(function.operation, Mapping)
-    made: dict[str, Any] = {key: given.pop(key) for key in _OF_CALLS if is_object and key in given}
+    made = {key: _shared(key, calls, said) for key in _OF_CALLS if is_object and given.pop(key, None) is not None}
     if found.sends and found.has_reply:
         raise Inexpressible(f"{said}, which sends a message and waits for the reply: 1.0 sends it, and does not wait")
     placed = [key for key in given if key in found.parts or (is_object and key == "parameters")]
@@ -42,6 +47,14 @@ def exchanged(
     headers = {"headers": given.pop("headers")} if "headers" in given else {}
     payload = given.pop("payload", None) if is_object else given.pop("payload", given)
     return {**made, "message": {**({} if payload is None else {"payload": payload}), **headers}}
+
+
+def _shared(key: str, calls: Sequence[Any], said: str) -> Any:
+    """Return what all *calls* give under *key*, which is a part of the definition in 1.0. Raises Inexpressible."""
+    values = [one.get(key) for one in calls]
+    if "${" in str(values[0]) or any(one != values[0] for one in values):
+        raise Inexpressible(f"{said}, whose {key} is an expression, or another in some of its calls")
+    return values[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,6 +62,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import
     or_all,
     piped,
     uses_root,
+    with_variable,
     yields_several,
 )
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.merging import ARRAYS, PATH
@@ -110,7 +111,7 @@ class States:
     def _refused(self, state: State, error: Inexpressible) -> Task:
         message = f"the {state.type} state {state.name!r}: {error}"
         self.context.refused(message, state)
-        return refusal(message)
+        return refusal(message, state=state)
 
     def chain(self, first: str, end: Way = END) -> list[Step]:
         """Return the tasks of the states that are run from *first* on, which are no part of the other control flow."""
@@ -150,7 +151,7 @@ class States:
             block.steps += self.ways.leaving(state, state, self.context.names)
         block.steps += self.ways.continuing(state)
         if state.metadata:
-            task["metadata"] = plain(state.metadata)
+            task["metadata"] = {**task.get("metadata", {}), **plain(state.metadata)}
         block.steps[0] = (name, self._told_apart(name, task))
         return made
 
@@ -183,7 +184,7 @@ class States:
             return self.in_time(state, task)
         ((_, first), *others) = steps
         fits = "input" not in first or (taken is None)
-        if others or ("if" in first and left is not None) or not fits or "timeout" in first or "metadata" in first:
+        if others or ("if" in first and left is not None) or not fits or "timeout" in first:
             task = {"do": as_list(steps)}
         else:
             task = first
@@ -263,7 +264,8 @@ class States:
         data = plain(state.data)
         if data == {}:
             return []
-        self.context.note([ARRAYS])
+        if self._has_arrays(data):
+            self.context.note([ARRAYS])
         is_object = isinstance(data, Mapping)
         if is_object:
             written = self._translate.template(data)
@@ -273,6 +275,14 @@ class States:
         # Anything but an object replaces the data.
         task = {"set": written, "output": {"as": "$input * ." if is_object else "(objects | $input * .) // ."}}
         return [(state.name, task)]
+
+    def _has_arrays(self, data: Any) -> bool:
+        """Return whether there may be arrays in *data*, a template."""
+        if isinstance(data, Mapping):
+            return any(map(self._has_arrays, data.values()))
+        if isinstance(data, str):
+            return not self._translate.kinds(data, is_template=True).isdisjoint(("array", "object"))
+        return isinstance(data, list)
 
     def _operation(self, state: OperationState) -> list[Step]:
         timeout = self.context.timeouts(state.timeouts).action_exec_timeout
@@ -458,10 +468,31 @@ class States:
             # Without elements there is an empty array.
             key, step = self._collecting(state, state.output_collection, timeout)
             return [(state.name, {**loop, "do": as_list([step]), "output": {"as": f"{key} //= []"}})]
-        steps = sequence(state.actions, timeout, context)
+        steps = self._by_variable(sequence(state.actions, timeout, context), item)
         if any(self._uses_item(task, item) for _, task in steps):
             steps = [self._with_element(steps, item)]
         return [(state.name, {**loop, "do": as_list(steps)})]
+
+    def _by_variable(self, steps: list[Step], item: str) -> list[Step]:
+        """Return *steps* of an iteration with the variable *item* in place of the key of the data, if they are one.
+
+        What a step merges into the data may have that key, so that those after it have to look there.
+        """
+        if len(steps) > 1:
+            return steps
+        ((name, task),) = steps
+        made = dict(task)
+        if "if" in task:
+            made["if"] = with_variable(task["if"], item)
+        if "try" in task:
+            made["try"] = as_list(self._by_variable([next(iter(one.items())) for one in task["try"]], item))
+        elif "input" in task:
+            made["input"] = {"from": with_variable(task["input"]["from"], item)}
+        else:
+            for key in ("with", "set"):
+                if key in task:
+                    made[key] = self._translate.edited(task[key], lambda jq: with_variable(jq, item))
+        return [(name, made)]
 
     def _with_element(self, steps: list[Step], item: str) -> Step:
         """Return *steps* as one, for which the element is a part of the data."""
@@ -488,9 +519,10 @@ class States:
             steps += yielding(actions[at], timeout, self.context, is_named=is_named)
             steps += sequence(actions[at + 1 :], timeout, self.context)
             value = f".{COLLECTED}" if is_named else "."
+        steps = self._by_variable(steps, item)
         uses_item = any(self._uses_item(task, item) for _, task in steps)
         name, task = steps[0]
-        if len(steps) > 1 or not task.keys().isdisjoint(("input", "do", "try", "if", "timeout")) or not acting:
+        if len(steps) > 1 or not task.keys().isdisjoint(("input", "do", "try", "if", "timeout", "raise")) or not acting:
             name, task = self.context.inner.free("iteration"), {"do": as_list(steps)}
         else:
             value = task["output"]["as"]
@@ -517,11 +549,12 @@ class States:
             return True
         if "run" in task and "input" not in task:
             return True
-        given = [task.get("with"), task.get("set")]
-        texts = [text for one in given for text in self._translate.texts_in(one)]
-        return any(
-            uses_root(text, item) for text in (*texts, task.get("if", ""), task.get("input", {}).get("from", ""))
-        )
+        texts = [task.get("if", "")]
+        if "input" in task:
+            texts.append(task["input"]["from"])  # the rest of the task has what this selects
+        else:
+            texts += [text for key in ("with", "set") for text in self._translate.texts_in(task.get(key))]
+        return any(uses_root(text, item) for text in texts)
 
     # Switches
 

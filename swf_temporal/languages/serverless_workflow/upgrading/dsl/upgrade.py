@@ -1,9 +1,10 @@
 """Rewriting a definition of 0.8 as a definition of DSL 1.0, as a new text."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, Final
 
-from swf_temporal.base.errors import InvalidDefinition, Position, Severity
+from swf_temporal.base.errors import InvalidDefinition, Position, Problem, Severity
 from swf_temporal.base.strict_json import show_json
 from swf_temporal.languages.port import Checked
 from swf_temporal.languages.serverless_workflow.definition import ServerlessWorkflowDefinition
@@ -12,7 +13,13 @@ from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.states import EventState, State, WithTransition
 from swf_temporal.languages.serverless_workflow.model.workflow import DataSchema, Workflow
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.actions import as_list
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import ERRORS, Context, Step, duration
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import (
+    ERRORS,
+    Context,
+    Step,
+    checked_uri,
+    duration,
+)
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.errors import catches, code_of, policy_of
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.events import (
     are_alike,
@@ -82,6 +89,9 @@ def rewritten(
     definition = checked.definition
     if not isinstance(definition, ServerlessWorkflowDefinition):
         raise InvalidDefinition([one for one in checked.problems if one.severity is Severity.ERROR])
+    missing = list(_missing(checked, definition.workflow))
+    if missing:
+        raise InvalidDefinition(missing)
     made = _Definition(definition, report, namespace, fetch)
     document = made.document()
     if source.text.lstrip().startswith("{"):
@@ -89,6 +99,15 @@ def rewritten(
     states = (one.where.position.line for one in definition.workflow.states)
     text = yaml_of(document, comments_of(round_trip(source).root), made.places(document), source.text)
     return spaced(text) if are_apart(source.text, states) else text
+
+
+def _missing(checked: Checked, workflow: Workflow) -> Iterator[Problem]:
+    """Yield the errors that components are in other documents, which do not exist."""
+    for kind, external in workflow.externals.items():
+        said = f"{kind} are in {external.uri!r}"
+        for one in checked.problems:
+            if one.code == "external-missing" and one.message.startswith(said):
+                yield replace(one, message=one.message.partition(": references")[0], severity=Severity.ERROR)
 
 
 class _Definition:
@@ -265,7 +284,7 @@ class _Definition:
             self.context.differs(f"1.0 has no failOnValidationErrors: the schema of the {what} is left out", given)
             return None
         if isinstance(given.schema_, str):
-            return {"schema": {"resource": {"endpoint": given.schema_}}}
+            return {"schema": {"resource": {"endpoint": checked_uri(given.schema_, f"the schema of the {what}")}}}
         return {"schema": {"document": plain(given.schema_)}}
 
     def _use(self, tasks: list[dict[str, Any]]) -> dict[str, Any]:

@@ -49,7 +49,9 @@ class _Rewriting(Lowered):
 
     def _window(self) -> None:
         interval = self.root["start"].get("@window")
-        start = next(state for state in children(self.root, "states") if state["name"] == self._start)
+        start = next((state for state in children(self.root, "states") if state["name"] == self._start), None)
+        if start is None:
+            return
         if interval is not None:
             self.report.inexpressible(
                 f"{self.report.called(start)} starts only within {interval!r}: since 0.5 a schedule creates instances",

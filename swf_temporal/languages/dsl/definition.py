@@ -11,7 +11,7 @@ from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON, as_text
 from swf_temporal.base.errors import UsageError, WorkflowFault
 from swf_temporal.base.strict_json import write_json
-from swf_temporal.drawing.outline import Outline
+from swf_temporal.drawing.outline import Outline, WorkflowRef
 from swf_temporal.expressions.compiled import NOTHING
 from swf_temporal.expressions.patterns import PatternTooSlow
 from swf_temporal.languages.dsl.execution.filters import (
@@ -122,6 +122,14 @@ class DslDefinition(Definition):
     def functions(self) -> tuple[FunctionUse, ...]:
         """The calls that its tasks make, each by the name of the task."""
         return tuple(_functions(self.workflow))
+
+    @cached_property
+    def sub_workflows(self) -> "tuple[WorkflowRef, ...]":
+        """The definitions that its tasks run, those of its functions and extensions included."""
+        from swf_temporal.languages.dsl.outline import reference_to  # noqa: PLC0415 - not needed for loading
+
+        running = (task.run.workflow for task in tasks_in(self.workflow) if isinstance(task, RunTask))
+        return tuple(dict.fromkeys(reference_to(one) for one in running if one is not None))
 
     @cached_property
     def events(self) -> tuple[EventUse, ...]:

@@ -28,6 +28,7 @@ from swf_temporal.languages.dsl.model.workflow import (
     TryTask,
     WaitTask,
     Workflow,
+    WorkflowProcess,
 )
 from swf_temporal.languages.dsl.model.zigflow import QUERY, ZigflowWorkflow, messages_of
 from swf_temporal.languages.dsl.names import LATEST, id_of, own_function
@@ -145,10 +146,8 @@ def _work(name: str, task: TaskBase, functions: Collection[str]) -> Iterator[Wor
         case TaskBase() if getattr(task, "call", None) in BUILT_IN:
             yield Work(calls=name, also=also)
         case RunTask() if task.run.workflow is not None:
-            process = task.run.workflow
-            version = None if process.version == LATEST else process.version
             waits = () if task.run.await_ else ("without waiting for it",)
-            yield Work(runs=WorkflowRef(id_of(process.namespace, process.name), version), also=(*also, *waits))
+            yield Work(runs=reference_to(task.run.workflow), also=(*also, *waits))
         case RunTask():
             yield Work(calls=name, also=also)
         case EmitTask():
@@ -171,6 +170,11 @@ def _work(name: str, task: TaskBase, functions: Collection[str]) -> Iterator[Wor
         case _:
             if also:
                 yield Work(text=also[0])
+
+
+def reference_to(process: WorkflowProcess) -> WorkflowRef:
+    """Return the definition that *process* runs."""
+    return WorkflowRef(id_of(process.namespace, process.name), None if process.version == LATEST else process.version)
 
 
 def _listening(task: ListenTask, also: tuple[str, ...]) -> Work:

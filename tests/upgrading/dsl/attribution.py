@@ -14,7 +14,14 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.errors import ALWA
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.events import CORRELATED
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import ERROR_PARTS, MESSAGES
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.merging import ARRAYS, DEEP, PLACED, RESPONSE
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.states import FIRST, IN_TURN, LOST, ORDER, SEEN
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.states import (
+    COLLECTING,
+    FIRST,
+    IN_TURN,
+    LOST,
+    ORDER,
+    SEEN,
+)
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.upgrade import INTERRUPT, KEPT, STARTED
 from tests.upgrading.agreeing import Document
 from tests.upgrading.dsl.agreeing import Compared, Outcome, compared, differences, run
@@ -196,6 +203,7 @@ _EDITS: Final[tuple[tuple[str, Edit], ...]] = (
     ("that a call does not give are null", _same_arguments),
     (KEPT, _drop("keepActive")),
     (IN_TURN, _of_states(_plain_iterations, "foreach")),
+    (COLLECTING, _drop("outputCollection")),
     (SEEN, _of_states(_plain_iterations, "foreach")),
     ("iterations remove a key", _of_states(_plain_iterations, "foreach")),
     (FIRST, _drop("completionType", "numCompleted", "n")),
@@ -211,7 +219,7 @@ _EDITS: Final[tuple[tuple[str, Edit], ...]] = (
     ("1.0 cannot leave a try task by a switch", _drop("onErrors")),
     (GIVEN, _drop("onErrors")),
     (STATUSES, _drop("onErrors")),
-    ("is known by its message", _drop("onErrors", "retryableErrors")),
+    ("is looked for in the detail of errors", _drop("onErrors", "retryableErrors")),
     (ERROR_PARTS, _drop("onErrors")),
     (MESSAGES, _drop("onErrors")),
     (CORRELATED, _drop("correlation")),

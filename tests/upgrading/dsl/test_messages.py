@@ -98,7 +98,7 @@ def test_a_part_of_the_address_may_come_from_the_message(tmp_path: Path) -> None
         (
             {"document": "missing.yaml", "operation": "send"},
             None,
-            "the document 'missing.yaml' of the function 'exchange', which does not exist: it says whether",
+            "'missing.yaml' of the function 'exchange' is needed to know whether the function sends or receives",
         ),
     ],
 )

@@ -160,7 +160,7 @@ def _performing(action: Action, timeout: str | None, context: Context, put: Put)
         is_dropped = task.get("run", {}).get("await") is not False and "catch" not in task
         task = {**task, **({"output": {"as": base}} if is_dropped else {})}
     else:
-        context.note(merge.notes)
+        context.note(merge.notes if put is _into else [])
         task = {**task, "output": {"as": put(merge, base)}}
     return [_completed(action, (context.inner.free(name_of(action)), task), timeout, context)]
 

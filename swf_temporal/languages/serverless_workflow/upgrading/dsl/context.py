@@ -29,8 +29,8 @@ Task: TypeAlias = dict[str, Any]
 Step: TypeAlias = tuple[str, Task]
 """A task with its name."""
 
-ERRORS: Final = "https://open-workflow-specification.org/spec/1.0.0/errors/"
-"""The beginning of the types of standard errors."""
+ERRORS: Final = "https://serverlessworkflow.io/spec/1.0.0/errors/"
+"""The beginning of the types of standard errors in the release 1.0.3; later texts have another domain."""
 NOT_IMPLEMENTED: Final = 501
 """The status of the errors that stand for what cannot be expressed."""
 
@@ -51,6 +51,8 @@ class Context:
         self.inner = TaskNames()
         """The names of the tasks inside that of the present state."""
         self.events: Mapping[str, Event] = {one.name: one for one in self.workflow.events}
+        self.started_with: frozenset[str] = frozenset()
+        """The context attributes of correlation rules that all events with which an instance starts have."""
         self.state = ""
         """The name of the state that is being written."""
         self.here: Node | None = None
@@ -110,7 +112,7 @@ def refusal(message: str, **original: Node | None) -> Task:
         for key, one in original.items()
         if one is not None
     }
-    title = f"Not in 1.0: {message}"
+    title = f"not upgraded: {message}"
     error = {
         "type": f"{ERRORS}configuration",
         "status": NOT_IMPLEMENTED,
@@ -131,8 +133,8 @@ def checked_uri(text: str, said: str) -> str:
     return text
 
 
-def duration(text: str, translate: Translator) -> str | dict[str, float]:
-    """Return a duration of 0.8 as one of 1.0: ISO 8601, or its parts where 1.0 does not take how it is written.
+def duration(text: str, translate: Translator) -> str:
+    """Return a duration of 0.8 as one of 1.0, in days and less where 1.0 does not take how it is written.
 
     An expression may yield a number of seconds in 0.8.
     """
@@ -148,18 +150,20 @@ def duration(text: str, translate: Translator) -> str | dict[str, float]:
     except (ValueError, OverflowError):
         raise Inexpressible(f"the duration {text!r}") from None
     if text.startswith("P") and "T" not in text.removeprefix("PT") and not text.startswith("PT"):
-        return text if text[-1] in "DW" and "Y" not in text and "M" not in text else _parts(seconds)
+        return text if text[-1] in "DW" and "Y" not in text and "M" not in text else _iso(seconds)
     if any(sign in text.partition("T")[2] for sign in "WD") or any(sign in text.partition("T")[0] for sign in "YM"):
-        return _parts(seconds)
+        return _iso(seconds)
     return text.replace(",", ".")
 
 
-def _parts(seconds: float) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for unit, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
-        number, seconds = divmod(seconds, size)
-        found |= {unit: int(number)} if number else {}
-    return found | ({"seconds": _whole(seconds)} if seconds or not found else {})
+def _iso(seconds: float) -> str:
+    days, seconds = divmod(seconds, 86400)
+    hours, seconds = divmod(seconds, 3600)
+    minutes, seconds = divmod(seconds, 60)
+    parts = ((int(hours), "H"), (int(minutes), "M"), (_whole(round(seconds, 6)), "S"))
+    time = "".join(f"{value}{unit}" for value, unit in parts if value)
+    date = f"P{int(days)}D" if days else "P"
+    return f"{date}T{time}" if time else date if days else "PT0S"
 
 
 def _whole(seconds: float) -> float:

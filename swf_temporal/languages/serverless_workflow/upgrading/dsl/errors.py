@@ -31,7 +31,7 @@ STATUSES: Final = (
     " the status 500, whatever their code is"
 )
 BY_MESSAGE: Final = (
-    "the error {code!r} is known by its message: 1.0 has types and statuses of errors, and no such codes"
+    "{what} {code!r} is looked for in the detail of errors: 1.0 has types and statuses of errors, and no such codes"
 )
 _MESSAGE: Final = "message "
 """The prefix of codes that are found in the messages of errors."""
@@ -56,8 +56,8 @@ def retried(action: Action, step: Step, context: Context) -> Step:
     if is_refusal(task):
         # It stands for a call that cannot be expressed, and would be repeated for ever where a retry has no limit.
         context.reshaped(
-            f"the retries of {step[0]!r} leave out the status {NOT_IMPLEMENTED}, of the task that stands in its place:"
-            " remove both",
+            f"exceptWhen of the retries of {step[0]!r} has the status {NOT_IMPLEMENTED}, of the task that stands in its"
+            " place: remove it with that task",
             action,
         )
         tests = [one for one in (catch.get("exceptWhen"), f"$error.status == {NOT_IMPLEMENTED}") if one is not None]
@@ -80,6 +80,10 @@ def _policy(action: Action, context: Context) -> Any:
         if not context.workflow.auto_retries:
             return None
         context.note([ALWAYS])
+        context.reshaped(
+            "autoRetries: actions without a retryRef are retried without a limit, after one second, then twice as long",
+            action,
+        )
         return {"delay": "PT1S", "backoff": {"exponential": {}}}
     if found.max_attempts is not None and str(found.max_attempts) in ("0", "1"):
         return None
@@ -154,9 +158,9 @@ def code_of(name: str, context: Context) -> str:
         return f"{ERRORS}{_TYPES[code]}"
     if code == "NoConditionMatched":
         return f"{_MESSAGE}{code}"
-    context.note([BY_MESSAGE.format(code=code)])
-    is_word = re.fullmatch(r"[\w.$]+", code) is not None
-    return f"{_MESSAGE}{re.escape(code) if is_word else code}"
+    what = "the name of the error" if defined is None or defined.code is None else "the code of the error"
+    context.note([BY_MESSAGE.format(what=what, code=code)])
+    return f"{_MESSAGE}{code}"
 
 
 def filter_of(codes: list[str]) -> dict[str, Any]:
@@ -189,8 +193,12 @@ def condition_of(codes: list[str], error: str = "$error") -> str:
 
 def _test(code: str, error: str) -> str:
     if code.startswith(_MESSAGE):
-        return f'({error}.detail // "") | test({show_json(code.removeprefix(_MESSAGE))})'
-    return f"{error}.status == {code}" if code.isdigit() else f'{error}.type == "{code}"'
+        words = re.sub(r"[\\^$.|?*+(){}\[\]]", r"\\\g<0>", code.removeprefix(_MESSAGE))
+        words = re.sub(r"^(?=\w)|(?<=\w)$", r"\\b", words)
+        return f'({error}.detail // "") | test({show_json(words)})'
+    if code.isdigit():
+        return f"{error}.status == {code}"
+    return f'({error}.type // "") | endswith("/errors/{code.removeprefix(ERRORS)}")'
 
 
 def codes_of(entries: Iterable[OnError], context: Context) -> list[str]:

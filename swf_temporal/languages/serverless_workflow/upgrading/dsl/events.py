@@ -9,7 +9,7 @@ from swf_temporal.languages.serverless_workflow.model.actions import EventDataFi
 from swf_temporal.languages.serverless_workflow.model.definitions import Event
 from swf_temporal.languages.serverless_workflow.model.states import ProduceEvent
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import Context, Step, Task, checked_uri
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import Inexpressible, piped
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import Inexpressible, braced, piped
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.merging import Merge, merge_of
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import TaskNames
 from swf_temporal.runtime.correlation import DEFAULT_SOURCE
@@ -17,12 +17,16 @@ from swf_temporal.runtime.correlation import DEFAULT_SOURCE
 WILDCARDS: Final = {"+": "[^/]+", "#": ".*"}
 """The wildcards of sources, which are regular expressions in 1.0."""
 CORRELATED: Final = (
-    "a correlation value holds as long as a listen task runs: in 0.8 the first event fixes it for the whole instance"
+    "a correlation value without expect is that of the first event that a listen task gets: in 0.8 the first event of"
+    " an instance fixes it for all that follow"
 )
 
 
-def filter_of(event: Event, context: Context) -> dict[str, Any]:
-    """Return the event filter for *event*. Raises Inexpressible."""
+def filter_of(event: Event, context: Context, *, is_start: bool = False, is_alone: bool = False) -> dict[str, Any]:
+    """Return the event filter for *event*, with which an instance may start, *is_alone* if no other one has to come.
+
+    Raises Inexpressible.
+    """
     wanted: dict[str, Any] = {}
     if event.type:
         wanted["type"] = event.type
@@ -31,28 +35,39 @@ def filter_of(event: Event, context: Context) -> dict[str, Any]:
         checked_uri(event.source, "the source")
     for name, text in wanted.items():
         if any(sign in text for sign in "\\^$*+?()[]{}|#"):
-            wanted[name] = "/".join(WILDCARDS.get(part, re.escape(part)) for part in text.split("/"))
-            context.reshaped(f"the {name} {text!r} is a regular expression: {wanted[name]}", event)
+            wanted[name] = f"^{'/'.join(WILDCARDS.get(part, re.escape(part)) for part in text.split('/'))}$"
+            context.reshaped(f"the {name} {text!r} is written as the regular expression {wanted[name]}", event)
     if not wanted:
         raise Inexpressible(f"the event {event.name!r} without a type")
     correlate: dict[str, Any] = {}
     for rule in event.correlation:
         name, value = rule.context_attribute_name, rule.context_attribute_value
-        place = f".{name}" if name.isidentifier() else f".[{show_json(name)}]"
-        if value is None:
-            correlate[name] = {"from": place}
-            context.note([CORRELATED])
-        elif isinstance(value, str) and "${" in value:
-            correlate[name] = {"from": place, "expect": context.translate.template(value)}
-        else:
+        if value is not None and not (isinstance(value, str) and "${" in value):
             wanted[name] = value
+        elif value is not None or not (is_start and is_alone):
+            correlate[name] = _correlated(name, value, context, is_start=is_start)
     return {"with": wanted, **({"correlate": correlate} if correlate else {})}
 
 
-def listen_to(refs: Sequence[str], context: Context, *, needs_all: bool = False) -> Task:
+def _correlated(name: str, value: Any, context: Context, *, is_start: bool) -> dict[str, Any]:
+    """Return what events have to have as the context attribute *name*: *value*, or what the first one has."""
+    place = f".{name}" if name.isidentifier() else f".[{show_json(name)}]"
+    if value is not None:
+        return {"from": place, "expect": context.translate.template(value)}
+    if name in context.started_with:
+        return {"from": place, "expect": braced(f"$workflow.input[0]{place}")}
+    if not is_start:
+        context.note([CORRELATED])
+    return {"from": place}
+
+
+def listen_to(refs: Sequence[str], context: Context, *, needs_all: bool = False, is_start: bool = False) -> Task:
     """Return a listen task, without what is made of its output, for one or all of the events *refs*."""
     events = [context.events[ref] for ref in refs]
-    filters = [filter_of(one, context) for one in events]
+    is_alone = len(refs) == 1 or not needs_all
+    filters = [filter_of(one, context, is_start=is_start, is_alone=is_alone) for one in events]
+    if not needs_all:
+        filters = [one for index, one in enumerate(filters) if one not in filters[:index]]
     if len(filters) == 1:
         to: dict[str, Any] = {"one": filters[0]}
     else:

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 from swf_temporal.base.strict_json import show_json
 from swf_temporal.languages.serverless_workflow.model.actions import FunctionRef
 from swf_temporal.languages.serverless_workflow.model.definitions import Auth, Function
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import Context, Task, checked_uri
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import Context, Task, checked_uri, plain
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import (
     Inexpressible,
     Translator,
@@ -97,8 +97,10 @@ def _custom(function: Function, context: Context, given: Arguments | None) -> di
     """Return a call of a function of the worker: what 1.0 has no call for becomes one, too."""
     name = function.name if function.operation is None else function.operation
     if function.type == "custom" and isinstance(name, str) and _NAME.fullmatch(name) and name != "sysout":
-        context.reshaped(f"{name}:1.0.0@default is the function {name!r} of the worker", function)
+        context.reshaped(f"{name}:1.0.0@default is the function {name!r} that a worker has", function)
+        written = {}
     else:
+        written = {"metadata": {"original": plain(function.model_dump(by_alias=True, exclude_unset=True))}}
         said = f"the type {function.type!r}" if function.type != "custom" else f"the operation {name!r}"
         name = task_name(function.name)
         names = {} if _is_called_by_expression(function, context) else _parameters(function, context, given)
@@ -108,7 +110,7 @@ def _custom(function: Function, context: Context, given: Arguments | None) -> di
         )
     if function.auth_ref is not None:
         context.differs(f"the credentials of the function {function.name!r} are the worker's business", function)
-    return {"call": f"{name}:1.0.0@default", **({} if given is None else {"with": dict(given)})}
+    return {"call": f"{name}:1.0.0@default", **({} if given is None else {"with": dict(given)}), **written}
 
 
 def _http(function: Function, context: Context, arguments: Arguments | None) -> dict[str, Any]:

@@ -15,10 +15,10 @@ _KEY: Final = re.compile(r"\.([A-Za-z_]\w*)|\"([^\"]*)\"")
 PATH: Final = re.compile(r"(?:\.[A-Za-z_]\w*(?:\[\d+\])*)+")
 """Keys and indexes."""
 ARRAYS: Final = (
-    "what is merged into the data replaces arrays under the same keys, where 0.8 appends to them; data that are no"
-    " object cannot be merged into"
+    "what is merged into the data replaces arrays under the same keys, where 0.8 appends to them; the task fails if the"
+    " data are no object"
 )
-RESPONSE: Final = "a result that is not an object is put under 'response', also if the data are still empty"
+RESPONSE: Final = "a result that is not an object is put under 'response': in 0.8 it becomes the data if they are empty"
 PLACED: Final = "toStateData with more than keys replaces what is at its place: in 0.8 objects are merged"
 DEEP: Final = "toStateData with several keys replaces what is no object on its path: in 0.8 the action fails"
 

@@ -72,7 +72,8 @@ def _operation(function: Function, document: str, named: Mapping[str, str], cont
     try:
         whole = read_data(context.fetch(document).content)
     except ResourceError as error:
-        raise Inexpressible(f"{said}, {error.reason}: it says whether the function sends or receives") from None
+        needed = "is needed to know whether the function sends or receives"
+        raise Inexpressible(f"{said} {needed}, {error.reason.replace('which', 'and it', 1)}") from None
     except ValueError:
         whole = None
     if not isinstance(whole, dict):

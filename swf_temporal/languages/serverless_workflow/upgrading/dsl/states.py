@@ -75,6 +75,9 @@ _VERBS: Final = ("call", "run", "emit", "listen", "wait", "set", "try", "for", "
 _WAYS: Final = {"transition", "end"}
 IN_TURN: Final = "iterations run one after the other: 1.0 cannot run them side by side"
 SEEN: Final = "an iteration sees what those before it merged into the data"
+COLLECTING: Final = (
+    "an outputCollection that is no array makes a state fail when its first iteration is complete: in 0.8 before it"
+)
 LOST: Final = "1.0 does not say that events which a listen task took go back if it times out before it has all"
 ORDER: Final = "the data of several events are merged in the order in which the events came"
 FIRST: Final = "a fork that competes ends with the first branch that succeeds, and fails only if all fail"
@@ -225,7 +228,7 @@ class States:
         # What a filter has selected is not the data of a task that merges into those before it.
         is_apart = "input" in task and ("set" in task or _mentions_raw(task))
         taken = None if is_apart else task.pop("input", None)
-        if is_apart or emitting or not task.keys().isdisjoint(("do", "for", "fork", "try")):
+        if is_apart or emitting or _merges_in_parts(task):
             self.context.note([GIVEN])
         tried = task["do"] if task.keys() == {"do"} else as_list([(name, task)])
         catch = self._catch(state, made)
@@ -252,7 +255,7 @@ class States:
             codes = codes_of((one,), self.context)
             if one is not state.on_errors[-1] and "" not in codes:
                 leads = {"when": condition_of(codes, "$context.error"), **leads}
-            label = one.error_refs[0].replace("*", "any other") if "when" in leads else "otherwise"
+            label = "otherwise" if "" in codes else one.error_refs[0]
             cases.append({free(label, labels): leads})
             if "" in codes:
                 break
@@ -331,10 +334,10 @@ class States:
             return [self._late(state, "wait", listen, is_last=False), *self._entries(state, path)]
         listen = listen_to(refs, self.context, needs_all=not state.exclusive)
         if len(refs) > 1 and not state.exclusive:
-            data: str | None = None
-            if not are_alike([entry.event_data_filter for entry in state.on_events]):
-                listen, data = self._listened(state, refs)
-            listen = {**listen, "output": {"as": self.merged_events(state, "$input", data)}}
+            alike, path = are_alike([entry.event_data_filter for entry in state.on_events]), ""
+            if not alike:
+                listen, path = self._listened(state, refs)
+            listen = {**listen, "output": {"as": self.merged_events(state, "$input", path, alike=alike)}}
         else:
             merge = merge_of_event(state.on_events[0].event_data_filter, self.context)
             listen = merged_output(listen, merge, self.context)
@@ -355,18 +358,21 @@ class States:
         listen["listen"]["read"] = "envelope"
         return listen, path
 
-    def merged_events(self, state: EventState, base: str, data: str | None) -> str:
-        """Return the jq that merges all events of *state* into *base*; with *data*, each by the filter of its entry."""
-        if data is None:
+    def merged_events(self, state: EventState, base: str, path: str, *, alike: bool) -> str:
+        """Return the jq that merges all events of *state*, of each what is at *path*, into *base*.
+
+        Unless the filters of its entries are *alike*, each event is merged by that of its entry.
+        """
+        if alike:
             self.context.note([ORDER])
-            merge = merge_of_event(state.on_events[0].event_data_filter, self.context, ".")
+            merge = merge_of_event(state.on_events[0].event_data_filter, self.context, path or ".")
             if merge is None:
                 return base
             self.context.note(merge.notes)
             return f"reduce (.[] | {merge.effect()}) as $event ({base}; . * $event)"
         for entry in state.on_events:
             for ref in entry.event_refs:
-                of = f"(.[] | select({self._is_event('', ref, state)}) | .{data.removeprefix('.')})"
+                of = f"(.[] | select({self._is_event('', ref, state)}) | .{path.removeprefix('.')})"
                 merge = merge_of_event(entry.event_data_filter, self.context, of)
                 if merge is not None:
                     self.context.note(merge.notes)
@@ -507,6 +513,7 @@ class States:
 
     def _collecting(self, state: ForeachState, collection: str, timeout: str | None) -> tuple[str, Step]:
         """Return the path of the *collection*, and the step that adds the result of an iteration to it."""
+        self.context.note([COLLECTING])
         place = self._translate.jq(collection).strip()
         item, actions = state.iteration_param, state.actions
         acting = [index for index, action in enumerate(actions) if has_result(action)]
@@ -567,6 +574,14 @@ def _array(collection: str) -> str:
     if PATH.fullmatch(whole):
         return whole
     return f'[{collection}] | if length == 1 and (.[0] | type) == "array" then .[0] else . end'
+
+
+def _merges_in_parts(task: Task) -> bool:
+    """Return whether what a part of *task* merges is lost if another part fails."""
+    if "try" not in task:
+        return not task.keys().isdisjoint(("do", "for", "fork"))
+    inner = [one for step in task["try"] for one in step.values()]
+    return len(inner) > 1 or any(map(_merges_in_parts, inner))
 
 
 def _ordered(task: Task) -> Task:

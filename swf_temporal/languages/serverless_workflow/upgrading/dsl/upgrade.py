@@ -1,5 +1,6 @@
 """Rewriting a definition of 0.8 as a definition of DSL 1.0, as a new text."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Final
@@ -67,6 +68,9 @@ LATE: Final = (
 )
 DSL: Final = "1.0.3"
 """The version of the language that is written."""
+_QUARTZ: Final = 6
+"""The number of fields of a cron expression with seconds."""
+_OF_CRON: Final = frozenset("0123456789*/,-")
 _TOP: Final = 3
 """The length of the paths of the workflow's own tasks."""
 DEFAULT_NAMESPACE: Final = "default"
@@ -338,7 +342,7 @@ class _Definition:
         if given.cron is not None:
             if given.cron.valid_until is not None:
                 self.context.differs("1.0 has no validUntil: the schedule does not end", given)
-            self._schedule = {"cron": given.cron.expression}
+            self._schedule = {"cron": self._cron(given.cron.expression, given)}
         elif given.interval is not None:
             *bounds, last = [part for part in given.interval.split("/") if part not in ("", "R")]
             lasting = next((part for part in (last, *bounds) if part.startswith("P")), None)
@@ -350,6 +354,22 @@ class _Definition:
                 message = f"1.0 has no intervals with bounds or a number: {given.interval!r} is every {lasting}"
                 self.context.differs(message, given)
             self._schedule = {"every": duration(lasting, self.context.translate)}
+
+    def _cron(self, text: str, given: Schedule) -> str:
+        """Return a cron expression without seconds, if it needs none: with them, it is one of Quartz."""
+        fields = text.split()
+        if len(fields) < _QUARTZ:
+            return text
+        second, *others = fields
+        *_, day_of_week = others = [re.sub(r"^0/", "*/", "*" if one == "?" else one) for one in others]
+        if len(fields) > _QUARTZ or second != "0" or day_of_week != "*" or not set("".join(others)) <= _OF_CRON:
+            self.context.reshaped(
+                f"the cron expression {text!r} is one of Quartz, which not every runtime reads", given
+            )
+            return text
+        made = " ".join(others)
+        self.context.reshaped(f"the cron expression {text!r} is {made!r}", given)
+        return made
 
     # Tasks
 
@@ -368,9 +388,8 @@ class _Definition:
         if given is None or given.run_before is None:
             return steps
         outer, inner = self.context.names.free(self.workflow.id), "inTime"
-        late: dict[str, Any] = {"type": f"{ERRORS}timeout"}
-        if "'timeout': " in str(steps) or "'run': {'workflow'" in str(steps):
-            late["instance"] = f"/do/0/{outer}/try/0/{inner}"
+        # A call may time out, too.
+        late = {"type": f"{ERRORS}timeout", "instance": f"/do/0/{outer}/try/0/{inner}"}
         self.context.differs(RUN_BEFORE.format(state=given.run_before), given)
         if self.states.ways.undoing.compensable:
             self.context.differs("compensation that the timeout breaks off begins again: in 0.8 it goes on", given)
@@ -408,21 +427,23 @@ class _Definition:
         entries = state.on_events
         by_entry = self.states.is_by_entry(state)
         alike = are_alike([entry.event_data_filter for entry in entries])
-        listen = listen_to(refs, self.context, needs_all=not state.exclusive)["listen"]
+        listen = listen_to(refs, self.context, needs_all=not state.exclusive, is_start=True)["listen"]
         path = "" if "read" in listen else ".data"
-        if by_entry or not alike:
-            listen["read"] = "envelope"
+        listen["read"] = "envelope"
         is_all = len(refs) > 1 and not state.exclusive
+        known = [{one.context_attribute_name for one in self.context.events[ref].correlation} for ref in refs]
+        self.context.started_with = frozenset(set.intersection(*known))
         if any(self.context.events[ref].correlation for ref in refs):
-            self.context.differs("events with the values of a running instance start another one", state)
+            message = "an event of the start with the correlation values of a running instance starts another one"
+            self.context.differs(message, state)
         if by_entry:
             self._from = "{data: {}, event: .[0]}"
         elif is_all:
-            self._from = self.states.merged_events(state, "{}", None if alike else path)
+            self._from = self.states.merged_events(state, "{}", path, alike=alike)
         else:
-            merge = merge_of_event(entries[0].event_data_filter, self.context, ".[0]")
+            merge = merge_of_event(entries[0].event_data_filter, self.context, f".[0]{path}")
             self._from = "{}" if merge is None else merge.effect()
-        self._schedule = {"on": listen["to"], **{key: value for key, value in listen.items() if key == "read"}}
+        self._schedule = {"on": listen["to"], "read": "envelope"}
         self.context.differs(STARTED, state)
         return True
 

@@ -201,6 +201,23 @@ def test_what_cannot_be_said_is_told(state: str, told: str) -> None:
     assert [change.message for change in result.changes if change.kind == "inexpressible"] == [told]
 
 
+def test_an_entry_of_errors_that_leads_nowhere_has_an_end() -> None:
+    """It handles the error, and its path ends; one with a retry fails the run when the retries are used up."""
+    entries = "[{error: '*', transition: B}, {error: sold out, code: '409'%s}]"
+    text = (
+        "id: a\nfunctions: [{name: ship, operation: s#s}]\nretries: [{name: often, delay: PT1S}]\nstates:\n"
+        "  - {name: A, type: operation, actions: [{functionRef: ship}], end: true, onErrors: %s}\n"
+        "  - {name: B, type: inject, data: {}, end: true}\n"
+    )
+    made = yaml.safe_load(upgrade(Source(text % entries % "")).text)
+    assert made["states"][0]["onErrors"][0] == {"errorRef": "sold out", "end": True}
+    retried = upgrade(Source(text % entries % ", retryRef: often"))
+    told = [one.message for one in retried.changes if one.kind == "inexpressible"]
+    assert told == [
+        "state 'A': 'sold out' fails the run once it is retried: since 0.7 the entry for all others handles it"
+    ]
+
+
 def test_the_report_tells_names_from_forms() -> None:
     """What is only called otherwise is no change of form."""
     kinds = {change.message: change.kind for change in upgrade(Source(OLD)).changes}

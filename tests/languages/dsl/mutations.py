@@ -182,15 +182,15 @@ _OTHER: Final = {
     "document": {"dsl": "1.0.3", "namespace": "test", "name": "other", "version": "0.1.0"},
     "do": [{"a": {"set": {"n": 1}}}],
 }
-_ODD: Final[list[Any]] = [
+ODD: Final[list[Any]] = [
     None, True, False, 0, -1, 1.5, 10**40, "", "x", "${", "${ .a | }", "${ $secrets.token }", "${ $output }", "$x",
     ".n", "${ .n", "x ${ .n } y", "P", "PT1S",
     "P1Y2M", "end", "exit", "a", "1.0.0", "https://[", "{", [], {}, [None], [[]],
     {"a": None}, {"@": 1}, {"set": {}}, {"do": []}, {"use": "me"}, {"with": {}}, [{"a": {"set": {"x": 1}}}], "\u0000",
     "é\U0001f600", "a" * 5000,
 ]  # fmt: skip
-_KEYS: Final = ["@", "where", "*only*", "name", "do", "call", "set", "with", "use", "then", "if", "document", "x"]
-_INPUTS: Final[list[Any]] = [{"n": 1, "items": [{"i": 1}]}, {}, [], None, "text", {"n": {"n": []}, "items": [1, None]}]
+KEYS: Final = ["@", "where", "*only*", "name", "do", "call", "set", "with", "use", "then", "if", "document", "x"]
+INPUTS: Final[list[Any]] = [{"n": 1, "items": [{"i": 1}]}, {}, [], None, "text", {"n": {"n": []}, "items": [1, None]}]
 _EVENTS: Final = [{"type": "paid", "source": "s", "data": {"n": number}} for number in range(3)]
 _BREAKS: Final = ["", "\t", "{", "]", ": ", "\n", '"', "&a", "*a", "${"]
 
@@ -200,11 +200,11 @@ def mutated(seed: int) -> tuple[str, Any]:
     chance = random.Random(f"1.0 {seed}")  # noqa: S311 - the same mutations every time
     schedule = chance.choice(SCHEDULES)
     document = {**deepcopy(DOCUMENT), **({} if schedule is None else {"schedule": deepcopy(schedule)})}
-    text = broken(document, chance, _ODD, _KEYS)
+    text = broken(document, chance, ODD, KEYS)
     if chance.random() < 0.1:
         at = chance.randrange(len(text))
         text = text[:at] + chance.choice(_BREAKS) + text[at + chance.randint(0, 9) :]
-    return text, chance.choice(_INPUTS)
+    return text, chance.choice(INPUTS)
 
 
 def outcome(text: str, given: Any) -> str:

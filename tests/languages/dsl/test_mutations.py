@@ -4,11 +4,15 @@
 """
 
 import json
+import random
 from collections import Counter
 from collections.abc import Iterator
+from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from jsonschema import Draft202012Validator
 
 from swf_temporal import simulate
@@ -18,9 +22,11 @@ from swf_temporal.languages.dsl.model import node, parts, workflow
 from swf_temporal.languages.dsl.model.node import Node
 from swf_temporal.languages.dsl.model.workflow import TASKS, TaskBase
 from swf_temporal.languages.loading import check, load
-from tests.languages.dsl.mutations import DOCUMENT, SCHEDULES, mutated, outcome, simulated
+from tests.languages.dsl.mutations import DOCUMENT, INPUTS, KEYS, ODD, SCHEDULES, mutated, outcome, simulated
+from tests.loading.mutations import broken
 from tests.sampling import seeds
 
+CORPUS = Path(__file__).parents[2] / "scenarios"
 COUNT = 60, 5_000
 """How many are tried: few, or many."""
 
@@ -50,6 +56,45 @@ def test_the_document_has_every_property() -> None:
 
 _NOT_THERE = {("Credentials", "use"), ("DataSchema", "resource"), ("NamedValue", "name")}
 """The properties of bases, and of schemas that are included when a definition is loaded."""
+
+
+def documents_of(folder: str) -> list[Any]:
+    """Return the definitions of the scenarios in *folder*."""
+    files = sorted((CORPUS / folder).rglob("*.yaml"))
+    found = [one for file in files for one in yaml.safe_load_all(file.read_text())]
+    written = [one["workflow"] for one in found if isinstance(one.get("workflow"), dict)]
+    return json.loads(json.dumps(written, default=str))  # type: ignore[no-any-return]  # it is a list
+
+
+@pytest.mark.parametrize("folder", ["dsl", "zigflow"])
+def test_scenarios_that_are_broken(folder: str) -> None:
+    documents = documents_of(folder)
+    for seed in seeds(f"broken scenarios of {folder}", 100, 5_000):
+        chance = random.Random(f"{folder} {seed}")  # noqa: S311 - the same mutations every time
+        text = broken(deepcopy(chance.choice(documents)), chance, ODD, KEYS)
+        try:
+            outcome(text, chance.choice(INPUTS))
+        except Exception as error:
+            raise AssertionError(f"{folder}, seed {seed}: {type(error).__name__}: {error}: {text}") from error
+
+
+ZIGFLOW = "document: {dsl: 1.0.0, taskQueue: shop, workflowType: orders, version: 1.0.0}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "do: [{a: {raise: {error: soldOut}}}]",
+            "task 'a': raise.error is 'soldOut': zigflow's language has no names of",
+        ),
+        ("timeout: soon\ndo: [{a: {set: {b: 1}}}]", "the workflow: timeout is 'soon'"),
+        ("do: [{a: {set: {b: 1}, timeout: soon}}]", "task 'a': timeout is 'soon'"),
+        ("do: [{a: {set: {b: 1}, metadata: {activityOptions: PT1S}}}]", "task 'a': activityOptions must be an object"),
+    ],
+)
+def test_what_zigflow_has_no_names_for_is_refused(text: str, message: str) -> None:
+    assert message in str([*check(ZIGFLOW + text).errors])
 
 
 def _is_model(value: Any) -> bool:

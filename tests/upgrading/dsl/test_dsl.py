@@ -317,6 +317,20 @@ def test_a_part_that_cannot_be_expressed_is_named(parts: dict[str, Any], message
     assert not [one for one in check(made.text).errors if one.code != "function-document"]
 
 
+def test_texts_that_look_like_expressions_stay_texts() -> None:
+    event = {"name": "Done", "type": "${ .a }", "source": "s", "kind": "produced"}
+    made = states(inject("A", end={"produceEvents": [{"eventRef": "Done"}]}), events=[event])
+    assert json.loads(made.text)["do"][1]["Done"]["emit"]["event"]["with"]["type"] == '${ "${ .a }" }'
+    other = states(inject("A", end={"produceEvents": [{"eventRef": "Done"}]}), events=[{**event, "source": "a${b}"}])
+    assert "the source 'a${b}', which is no URI" in str(kinds(other)["inexpressible"])
+
+
+def test_a_step_into_a_constant_that_is_no_object_fails_as_before() -> None:
+    state = inject("A", data={"a": "${ $CONST.text.b }", "c": "${ $CONST.nothing.b }"})
+    made = states(state, constants={"text": "x", "nothing": None})
+    assert json.loads(made.text)["do"][0]["A"]["set"] == {"a": '${ "x".b }', "c": "${ null }"}
+
+
 def test_a_collection_of_what_cannot_be_expressed() -> None:
     state = {
         "name": "A",

@@ -165,6 +165,7 @@ class _Reading:
                 self._unlike(
                     f"the workflow: schedule.{key} is not in zigflow's language", schedule.where.key(key), _IN_OFFICIAL
                 )
+        self._refuse_name("the workflow: timeout", root, "timeout")
         for path in _OF_INPUT:
             self._refuse("the workflow", root, path)
         metadata = object_at(document, "metadata")
@@ -173,9 +174,24 @@ class _Reading:
         for key in [key for key in _OF_SCHEDULES if key in metadata]:
             where = metadata.where.key(key)
             self._no_effect(f"document.metadata.{key} has no effect here", where, _OF_SCHEDULES[key])
-        options = object_at(metadata, OPTIONS)
-        if options is not None:
-            self._check(ActivityOptions, options, f"document.metadata.{OPTIONS}")
+        self._options(metadata, f"document.metadata.{OPTIONS}")
+
+    def _options(self, metadata: Object | None, owner: str) -> Object | None:
+        """Return the options of activities in *metadata*, checked, if they are an object."""
+        given = None if metadata is None else metadata.get(OPTIONS)
+        if metadata is None or given is None:
+            return None
+        if not isinstance(given, Object):
+            self._unlike(f"{owner} must be an object", metadata.where.value(OPTIONS), _OPTIONS_HINT)
+            return None
+        self._check(ActivityOptions, given, owner)
+        return given
+
+    def _refuse_name(self, what: str, holder: Object | None, key: str) -> None:
+        """Report a component that is named under *key* of *holder*: there are none, as `use` has no effect."""
+        if holder is not None and isinstance(holder.get(key), str):
+            message = f"{what} is {holder[key]!r}: zigflow's language has no names of components"
+            self._unlike(message, holder.where.value(key), "write the component itself")
 
     def _refuse(self, owner: str, node: Object, path: str) -> None:
         """Report what is at *path* in *node*, if anything is."""
@@ -190,9 +206,9 @@ class _Reading:
             self._unlike(f"{one.owner}: emit is not in zigflow's language", task.where.key("emit"), _IN_OFFICIAL)
         for path in _NOT_THERE:
             self._refuse(one.owner, task, path)
-        options = object_at(task, "metadata", OPTIONS)
+        self._refuse_name(f"{one.owner}: timeout", task, "timeout")
+        options = self._options(object_at(task, "metadata"), f"{one.owner}: {OPTIONS}")
         if options is not None:
-            self._check(ActivityOptions, options, f"{one.owner}: {OPTIONS}")
             self._fairness(one, options)
         attributes = object_at(task, "metadata", "searchAttributes")
         if attributes is not None:
@@ -304,6 +320,7 @@ class _Reading:
         process["version"] = LATEST
 
     def _raise(self, one: WrittenTask) -> None:
+        self._refuse_name(f"{one.owner}: raise.error", object_at(one.task, "raise"), "error")
         error = object_at(one.task, "raise", "error")
         if error is not None and _PANICS in (error.get("type"), error.get("title")):
             text = f"{one.owner} raises a panic, after which zigflow tries again until its worker is another"

@@ -56,6 +56,10 @@ class _Errors:
             if not isinstance(entries, list):
                 continue
             written = [entry for entry in entries if isinstance(entry, dict)]
+            for entry in written:
+                if entry.keys().isdisjoint(("transition", "end", "retryRef")):
+                    entry["end"] = True
+                    self._report.reshaped("an entry of onErrors that leads nowhere has an end", entry)
             if not self._retries(state, written):
                 continue
             kept = [one for one in entries if not isinstance(one, dict) or "transition" in one or "end" in one]
@@ -111,6 +115,11 @@ class _Errors:
             self._report.inexpressible(f"{called(state)}: {reason}", state)
             return False
         [action], [entry] = alone, retried
+        is_caught = any(one.get("error") == _WILDCARD for one in entries if one is not entry)
+        if is_caught and entry.keys().isdisjoint(("transition", "end")):
+            reason = "fails the run once it is retried: since 0.7 the entry for all others handles it"
+            self._report.inexpressible(f"{called(state)}: {entry.get('error')!r} {reason}", state)
+            return False
         if str(entry.get("error")) == _WILDCARD:
             others = [one for one in entries if one is not entry]
             key = "nonRetryableErrors"

@@ -8,7 +8,6 @@ from typing import Any, Final, TypeAlias
 from swf_temporal.base.data import JSON
 from swf_temporal.base.durations import parse_duration
 from swf_temporal.base.errors import Position
-from swf_temporal.base.strict_json import show_json
 from swf_temporal.languages.serverless_workflow.definition import ServerlessWorkflowDefinition
 from swf_temporal.languages.serverless_workflow.model.definitions import Event
 from swf_temporal.languages.serverless_workflow.model.node import Node
@@ -17,6 +16,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import
     Inexpressible,
     Translator,
     braced,
+    literal,
     piped,
     single,
 )
@@ -112,12 +112,8 @@ def refusal(message: str, **original: Node | None) -> Task:
         for key, one in original.items()
         if one is not None
     }
-    title = f"not upgraded: {message}"
-    error = {
-        "type": f"{ERRORS}configuration",
-        "status": NOT_IMPLEMENTED,
-        "title": braced(show_json(title)) if "${" in title else title,
-    }
+    title = literal(f"not upgraded: {message}")
+    error = {"type": f"{ERRORS}configuration", "status": NOT_IMPLEMENTED, "title": title}
     return {"raise": {"error": error}, "metadata": {"original": written}}
 
 
@@ -128,7 +124,7 @@ def is_refusal(task: Task) -> bool:
 
 def checked_uri(text: str, said: str) -> str:
     """Return *text*, which *said* names, if it can be a URI or a URI template. Raises Inexpressible."""
-    if not text or text.startswith("${") or any(map(str.isspace, text)):
+    if not text or "${" in text or any(map(str.isspace, text)):
         raise Inexpressible(f"{said} {text!r}, which is no URI")
     return text
 

@@ -9,7 +9,7 @@ from swf_temporal.languages.serverless_workflow.model.actions import EventDataFi
 from swf_temporal.languages.serverless_workflow.model.definitions import Event
 from swf_temporal.languages.serverless_workflow.model.states import ProduceEvent
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import Context, Step, Task, checked_uri
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import Inexpressible, braced, piped
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import Inexpressible, braced, literal, piped
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.merging import Merge, merge_of
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import TaskNames
 from swf_temporal.runtime.correlation import DEFAULT_SOURCE
@@ -113,7 +113,7 @@ def emit(event: Event, data: Any, attributes: Mapping[str, Any], context: Contex
             "event": {
                 "with": {
                     "source": event.source or DEFAULT_SOURCE,
-                    "type": event.type or event.name,
+                    "type": literal(event.type or event.name),
                     **{key: translate.template(value) for key, value in attributes.items() if key.lower() not in fixed},
                     "data": _data(data, context),
                 }

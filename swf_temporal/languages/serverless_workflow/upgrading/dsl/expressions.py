@@ -270,17 +270,24 @@ class Translator:
 
     def _constant(self, steps: list[str]) -> str:
         value: JSON = dict(self._workflow.constants)
-        for step in steps:
-            value = value.get(step) if isinstance(value, dict) else None
+        rest = list(steps)
+        while rest and isinstance(value, dict):
+            value = value.get(rest.pop(0))
         if not _is_constant(value):
             raise Inexpressible("a constant with the characters '${'")
-        return _group(show_json(value))
+        # A step into what is no object fails, and one into null is null.
+        return _group(show_json(value)) + "".join(f".{step}" for step in rest if value is not None)
 
 
 def check_variable(name: str) -> None:
     """Raise Inexpressible if a variable of iterations has a *name* that 1.0 gives another meaning."""
     if name in _OF_1_0 or not _PLAIN_NAME.fullmatch(name):
         raise Inexpressible(f"the iterationParam {name!r}, whose name 1.0 uses otherwise")
+
+
+def literal(text: str) -> str:
+    """Return *text*, which is no expression in 0.8, so that it is none in 1.0."""
+    return braced(show_json(text)) if "${" in text else text
 
 
 def braced(jq: str) -> str:

@@ -5,6 +5,7 @@ The work of a state is one task or several. They become one task with the name o
 """
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any, Final
 
 from swf_temporal.base.strict_json import show_json
@@ -267,7 +268,7 @@ class States:
         data = plain(state.data)
         if data == {}:
             return []
-        if self._has_arrays(data):
+        if self._has_arrays(data) or self._may_have_no_object:
             self.context.note([ARRAYS])
         is_object = isinstance(data, Mapping)
         if is_object:
@@ -278,6 +279,17 @@ class States:
         # Anything but an object replaces the data.
         task = {"set": written, "output": {"as": "$input * ." if is_object else "(objects | $input * .) // ."}}
         return [(state.name, task)]
+
+    @cached_property
+    def _may_have_no_object(self) -> bool:
+        """Whether a state may make data that are no object, as far as that is written."""
+        states = self.context.workflow.states
+        injected = [one.data for one in states if isinstance(one, InjectState)]
+        filters = [one.state_data_filter for one in states if one.state_data_filter is not None]
+        selected = [given for one in filters for given in (one.input, one.output) if given is not None]
+        return not all(isinstance(one, Mapping) for one in injected) or any(
+            not self._translate.kinds(one) <= {"object"} for one in selected
+        )
 
     def _has_arrays(self, data: Any) -> bool:
         """Return whether there may be arrays in *data*, a template."""

@@ -458,7 +458,6 @@ def _newer(node: Any, key: str = "") -> Iterator[str]:
     found = {
         "catch.then": key == "catch" and "then" in node,
         "schedule.read": key == "schedule" and "read" in node,
-        "the domain of error types": key in ("with", "error") and str(node.get("type", "")).startswith(ERRORS),
         "an endpoint without a scheme": _is_relative(node.get("endpoint"))
         or (key == "endpoint" and _is_relative(node.get("uri"))),
         "a source without a scheme": key == "with" and "type" in node and _is_relative(node.get("source")),

@@ -107,8 +107,9 @@ def upgrade(source: Source, to: str | None = None, namespace: str | None = None,
     if other is language or not made.is_complete:
         return made
     errors = other.read(written, Source(made.text, source.name), fetch).errors
-    faults = (UpgradeChange("inexpressible", f"what is written has an error: {one.message}") for one in errors)
-    return replace(made, changes=(*made.changes, *faults))
+    # A document that is missing here may be where the definition is going to be.
+    faults = [f"what is written has an error: {one.message}" for one in errors if one.code != "external-missing"]
+    return replace(made, changes=(*made.changes, *(UpgradeChange("inexpressible", one) for one in faults)))
 
 
 def migrate(

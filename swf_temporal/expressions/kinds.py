@@ -12,7 +12,13 @@ from swf_temporal.expressions.parsing import ArrayOf, BinaryOperation, Builtin, 
 ANY: Final = frozenset({"null", "boolean", "number", "string", "array", "object"})
 """The kinds of value that an unknown expression can yield."""
 
-_CALLS: Final[Mapping[str, str]] = {"length": "number", "not": "boolean"}
+_CALLS: Final[Mapping[str, frozenset[str]]] = {
+    "length": frozenset({"number"}),
+    "not": frozenset({"boolean"}),
+    "objects": frozenset({"object"}),
+    "tostring": frozenset({"string"}),
+    "values": ANY - {"null"},
+}
 _ADDED = ("number", "string", "array", "object", "null")
 
 
@@ -26,7 +32,7 @@ def kinds_of(tree: Tree) -> frozenset[str]:
         case ArrayOf():
             return frozenset({"array"})
         case Builtin(name):
-            return frozenset({_CALLS[name]}) if name in _CALLS else ANY
+            return _CALLS.get(name, ANY)
         case IfElse(_, chosen, otherwise):
             return kinds_of(chosen) | kinds_of(otherwise)
         case BinaryOperation(sign, left, right):

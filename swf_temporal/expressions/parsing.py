@@ -65,7 +65,7 @@ class BinaryOperation:
 
 @dataclass(frozen=True, slots=True)
 class Builtin:
-    """`add`, `length`, `not`."""
+    """`add`, `length`, `not`, `objects`, `tostring`, `values`."""
 
     name: str
 
@@ -116,7 +116,7 @@ SIGNS: Final = (("//",), ("or",), ("and",), ("==", "!=", "<", "<=", ">", ">="), 
 
 _COMPARING = 3
 _ALTERNATIVE = 0
-_CALLS = frozenset({"add", "length", "not"})
+_CALLS = frozenset({"add", "length", "not", "objects", "tostring", "values"})
 _WORDS: Final[dict[str, JSON]] = {"true": True, "false": False, "null": None}
 _RESERVED = frozenset(
     {"def", "module", "import", "include", "if", "then", "elif", "else", "end", "as", "reduce", "foreach"}

@@ -48,6 +48,10 @@ class NotSupported(Exception):  # noqa: N818 - not an error: jq takes over
     """Only jq can evaluate this."""
 
 
+class NoOutput(NotSupported):
+    """An expression yields nothing, for which `//` has another; elsewhere jq takes over."""
+
+
 def index(container: JSON, key: JSON) -> JSON:
     """Return an element; null if an object or array has none, and for null."""
     if isinstance(key, str):
@@ -127,10 +131,46 @@ def subtract(left: JSON, right: JSON) -> JSON:
 
 
 def multiply(left: JSON, right: JSON) -> JSON:
-    """Return the product of two numbers."""
+    """Return the product of two numbers, or two objects merged, with those in them."""
     if type(left) is int and type(right) is int:
         return _exact(left, right, left * right)
+    if isinstance(left, dict) and isinstance(right, dict):
+        return _merged(left, right)
     return _result(_number(left) * _number(right))
+
+
+def _merged(left: dict[str, JSON], right: dict[str, JSON]) -> dict[str, JSON]:
+    _make(_MEMBER * (len(left) + len(right)))
+    made = {**left}
+    for key, value in right.items():
+        before = made.get(key)
+        made[key] = _merged(before, value) if isinstance(before, dict) and isinstance(value, dict) else value
+    return made
+
+
+def objects(value: JSON) -> JSON:
+    """Return an object as it is; for anything else there is no output."""
+    if isinstance(value, dict):
+        return value
+    raise NoOutput
+
+
+def values(value: JSON) -> JSON:
+    """Return anything but null as it is, for which there is no output."""
+    if value is None:
+        raise NoOutput
+    return value
+
+
+def tostring(value: JSON) -> JSON:
+    """Return a text as it is, and other values as JSON."""
+    if isinstance(value, str):
+        return value
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if type(value) is int and abs(value) <= _MAX_EXACT:
+        return str(value)
+    raise NotSupported
 
 
 def divide(left: JSON, right: JSON) -> JSON:
@@ -224,6 +264,9 @@ _CALLS: Final[dict[str, Callable[[JSON], JSON]]] = {
     "add": total,
     "length": length,
     "not": lambda value: not is_true(value),
+    "objects": objects,
+    "tostring": tostring,
+    "values": values,
 }
 
 
@@ -236,7 +279,7 @@ def compiled(text: str, declared: Collection[str]) -> Compiled | None:
         evaluate = _closure(tree)
         if is_fixed(tree):
             return Constant(uncounted(lambda: evaluate(None, {})))
-        if "+" in text or "add" in text or len(text) > _LONG:
+        if "+" in text or "*" in text or "add" in text or len(text) > _LONG:
             evaluate = _counted(evaluate, len(text) // _LONG)
         return SimpleExpression(text, declared, tree, evaluate)
     except RecursionError:
@@ -285,8 +328,7 @@ def _closure(tree: Tree) -> _Closure:
         case Index():
             return _lookup(tree)
         case ArrayOf(items):
-            parts = [_closure(item) for item in items]
-            return lambda data, variables: [part(data, variables) for part in parts]
+            return _array([_closure(item) for item in items])
         case ObjectOf(members):
             pairs = [(key, _closure(member)) for key, member in members]
             return lambda data, variables: {key: part(data, variables) for key, part in pairs}
@@ -298,6 +340,16 @@ def _closure(tree: Tree) -> _Closure:
             return lambda data, variables: (one if is_true(test(data, variables)) else other)(data, variables)
         case BinaryOperation():
             return _operation(tree)
+
+
+def _array(parts: list[_Closure]) -> _Closure:
+    def array(data: JSON, variables: Variables) -> JSON:
+        try:
+            return [part(data, variables) for part in parts]
+        except NoOutput:  # it is an array without that element
+            raise NotSupported from None
+
+    return array
 
 
 def _counted(evaluate: _Closure, cost: int) -> _Closure:
@@ -369,7 +421,10 @@ def _operation(tree: BinaryOperation) -> _Closure:
 
 def _alternative(left: _Closure, right: _Closure) -> _Closure:
     def alternative(data: JSON, variables: Variables) -> JSON:
-        value = left(data, variables)
+        try:
+            value = left(data, variables)
+        except NoOutput:
+            return right(data, variables)
         return value if is_true(value) else right(data, variables)
 
     return alternative

@@ -66,6 +66,8 @@ def _compound(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
         inner.map(lambda text: f"({text})"),
         inner.map(lambda text: f"{text} | length"),
         inner.map(lambda text: f"{text} | not"),
+        st.tuples(inner, st.sampled_from(["objects", "values", "tostring"])).map(" | ".join),
+        st.tuples(st.sampled_from(["objects", "values", "{a: values}", "[objects]"]), inner).map(" // ".join),
         st.lists(inner, max_size=3).map(lambda items: f"[{', '.join(items)}]"),
         st.lists(member, max_size=3).map(lambda members: "{" + ", ".join(members) + "}"),
         st.tuples(inner, inner, inner).map(lambda parts: "if {} then {} else {} end".format(*parts)),
@@ -108,6 +110,12 @@ def written(value: Any) -> Any:
 @example("[.a | .b]", {"a": {"b": 3}}, None)
 @example(".a - .b", {"a": 0, "b": 0.0}, None)
 @example("1 == 1 == 1", None, None)
+@example("$item * (objects // {response: values} // {})", {"a": {"b": 1}}, {"a": {"c": 2}, "d": 1})
+@example("$item * (objects // {response: values} // {})", [1], {"a": 1})
+@example("$item * ({price: (.a | values)} // {})", {"a": None}, {"b": 1})
+@example(".a * .b", {"a": {"x": {"y": 1}, "z": 1}, "b": {"x": {"w": 2}, "z": {"q": 1}}}, None)
+@example("[objects] // 1", 1, None)
+@example("false and objects", 1, None)
 @example("-1.a", None, None)
 def test_agrees_with_jq(text: str, data: Any, item: Any) -> None:
     fast = paths.compiled(text, DECLARED)

@@ -137,6 +137,8 @@ if .none then 1 elif .n then 2 else 3 end   if .n then 1 elif .none then 2 else 
 if .n == 3 then .a else .b end   if $item.x then $item.k else 2 end   if $item.none then 1 else $item.k end
 [if .n then 1 else 2 end]   .n | . + 1 | . * 2   .f   .n # words   .a | .b   $item | .x + $CONST.a
 {a: (.n | . + 1)}   {a: [1, {b: 2}]}   .n + -1   [1] + [.n]   "a" + .name   {a: 1} + {b: .n}   .name == "Ada"
+.n | tostring   [true, null, "a"] | .[1] | tostring   objects // 1   {a: (.none | values)} // {}   .a // 1 | values
+$item * (objects // {response: values} // {})   $item * .   {a: {b: 1}} * {a: .a}   .none | values // 2
 $item.x + $CONST.a   .a.x | add   [.a.b, {n}] | add   [.name, "b"] | add
 """)
 DATA: list[Any] = [

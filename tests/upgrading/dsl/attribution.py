@@ -40,8 +40,8 @@ def attributed(found: Compared, document: Document) -> Compared | None:
     """
     general = {ARRAYS, RESPONSE}
     reported = set(found.reported) - general
-    for more in (set[str](), general & set(found.reported), {AT_ONCE}):
-        reported |= more
+    for more in (set[str](), general, {AT_ONCE}):
+        reported |= more & {*found.reported, AT_ONCE}  # what is left may be reported where something else was before
         while (edited := _without(document, reported)) != document:
             document = edited
             again = compared(found.name, document)

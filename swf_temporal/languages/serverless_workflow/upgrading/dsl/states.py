@@ -73,6 +73,8 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.undoing import not
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.ways import END, EXIT, Block, Way, Ways, Written, linked
 
 _VERBS: Final = ("call", "run", "emit", "listen", "wait", "set", "try", "for", "fork")
+_FEW: Final = 5
+"""The number of branches whose results are merged one by one."""
 _WAYS: Final = {"transition", "end"}
 IN_TURN: Final = "iterations run one after the other: 1.0 cannot run them side by side"
 SEEN: Final = "an iteration sees what those before it merged into the data"
@@ -307,10 +309,10 @@ class States:
 
     def _beside(self, branches: list[Step]) -> Task:
         """Return a fork of *branches* that yield what is merged into the data."""
-        return {
-            "fork": {"branches": as_list(branches)},
-            "output": {"as": "reduce .[] as $result ($input; . * $result)"},
-        }
+        merged = "reduce .[] as $result ($input; . * $result)"
+        if len(branches) <= _FEW:
+            merged = " * ".join(["$input", *(f".[{index}]" for index in range(len(branches)))])
+        return {"fork": {"branches": as_list(branches)}, "output": {"as": merged}}
 
     def _sleep(self, state: SleepState) -> list[Step]:
         return [(state.name, {"wait": duration(state.duration, self._translate)})]

@@ -33,7 +33,7 @@ expect: {output: {charged: false}}
 SUITE = """
 from pathlib import Path
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis.strategies import integers
 
 DEFINITION = Path(__file__).with_name("payment.sw.yaml")
@@ -44,6 +44,7 @@ def test_what_happened_is_told(swf_simulate):
     assert run.output == {"charged": True}
 
 
+@settings(deadline=None)
 @given(amount=integers(0, 9))
 def test_with_hypothesis(swf_simulate, amount):
     run = swf_simulate(DEFINITION, functions={"charge": {"charged": amount}})

@@ -99,6 +99,8 @@ async def test_those_who_watch_more_than_they_may_are_told_so(temporal: str) -> 
             await asyncio.sleep(SECONDS)
             refused = await client.get(f"{path}/stream", headers={name: value})
             drawn = await client.get(f"{path}/pictures", headers={name: value})
+            while drawn.status_code == 503:  # a busy machine does not draw in time, and says so
+                drawn = await client.get(f"{path}/pictures", headers={name: value})
     assert refused.status_code == 429
     assert "50 pages of instances are open with this key, which is the limit" in refused.text
     assert drawn.text.count("<svg") == 2

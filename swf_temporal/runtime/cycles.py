@@ -57,6 +57,8 @@ def named_states(met: Mapping[tuple[str, str], int], steps: int) -> str:
     *met* maps each workflow and state to the step at which it ran last, in the order in which they first ran.
     """
     latest = _latest(met, steps)
+    if not latest:
+        return "no states"
     several = len({workflow for workflow, _ in latest}) > 1
     names = [f"{state!r} of {workflow!r}" if several else repr(state) for workflow, state in latest]
     return f"{'state' if len(names) == 1 else 'states'} {_listed(names)}"

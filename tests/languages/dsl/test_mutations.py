@@ -78,6 +78,13 @@ def test_scenarios_that_are_broken(folder: str) -> None:
             raise AssertionError(f"{folder}, seed {seed}: {type(error).__name__}: {error}: {text}") from error
 
 
+def test_a_workflow_without_tasks_that_starts_again_is_given_up() -> None:
+    document = {"dsl": "1.0.3", "namespace": "test", "name": "again", "version": "1.0.0"}
+    ended = simulate({"document": document, "schedule": {"after": "PT10S"}, "do": []})
+    assert ended.error is not None
+    assert "'test.again' continues as itself, with no states" in ended.error.message
+
+
 ZIGFLOW = "document: {dsl: 1.0.0, taskQueue: shop, workflowType: orders, version: 1.0.0}\n"
 
 

@@ -104,6 +104,14 @@ def test_what_zigflow_has_no_names_for_is_refused(text: str, message: str) -> No
     assert message in str([*check(ZIGFLOW + text).errors])
 
 
+def test_a_key_of_a_message_that_means_nothing_is_no_bug() -> None:
+    listen = '{listen: {to: {one: {with: {id: go, type: signal, "@": x}}}}}'
+    checked = check(f"{ZIGFLOW}do: [{{a: {listen}}}]")
+    assert checked.errors or checked.definition is not None
+    if checked.definition is not None:
+        assert [one.name for one in checked.definition.events] == ["go"]
+
+
 def _is_model(value: Any) -> bool:
     return isinstance(value, type) and issubclass(value, Node) and value is not Node
 

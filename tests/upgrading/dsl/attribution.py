@@ -13,15 +13,9 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.actions import LAT
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.errors import ALWAYS, GIVEN, STATUSES
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.events import CORRELATED
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import ERROR_PARTS, MESSAGES
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.iterations import COLLECTING, IN_TURN, SEEN
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.merging import ARRAYS, DEEP, PLACED, RESPONSE
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.states import (
-    COLLECTING,
-    FIRST,
-    IN_TURN,
-    LOST,
-    ORDER,
-    SEEN,
-)
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.states import FIRST, LOST, ORDER
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.upgrade import INTERRUPT, KEPT, STARTED
 from tests.upgrading.agreeing import Document
 from tests.upgrading.dsl.agreeing import Compared, Outcome, compared, differences, run

@@ -173,3 +173,11 @@ def plain(value: JSON) -> Any:
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
     return value
+
+
+def ordered(task: Task) -> Task:
+    """Return *task* with the keys in the order in which people write them."""
+    order = ("if", "input")
+    ends = ("output", "export", "timeout", "metadata")
+    middle = [key for key in task if key not in (*order, *ends)]
+    return {key: task[key] for key in (*order, *middle, *ends) if key in task}

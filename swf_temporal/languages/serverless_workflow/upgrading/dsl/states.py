@@ -24,13 +24,10 @@ from swf_temporal.languages.serverless_workflow.model.states import (
     SwitchState,
 )
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.actions import (
-    COLLECTED,
     WHOLE,
     as_list,
     effect,
-    has_result,
     sequence,
-    yielding,
 )
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import (
     ERRORS,
@@ -38,6 +35,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import (
     Step,
     Task,
     duration,
+    ordered,
     plain,
     refusal,
 )
@@ -58,15 +56,11 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.events import (
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import (
     Inexpressible,
     braced,
-    check_variable,
-    grouped,
     or_all,
     piped,
-    uses_root,
-    with_variable,
-    yields_several,
 )
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.merging import ARRAYS, PATH
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.iterations import iterated
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.merging import ARRAYS
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import TaskNames, task_name
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.switches import Switches, free
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.undoing import noted
@@ -76,11 +70,6 @@ _VERBS: Final = ("call", "run", "emit", "listen", "wait", "set", "try", "for", "
 _FEW: Final = 5
 """The number of branches whose results are merged one by one."""
 _WAYS: Final = {"transition", "end"}
-IN_TURN: Final = "iterations run one after the other: 1.0 cannot run them side by side"
-SEEN: Final = "an iteration sees what those before it merged into the data"
-COLLECTING: Final = (
-    "an outputCollection that is no array makes a state fail when its first iteration is complete: in 0.8 before it"
-)
 LOST: Final = "1.0 does not say that events which a listen task took go back if it times out before it has all"
 ORDER: Final = "the data of several events are merged in the order in which the events came"
 FIRST: Final = "a fork that competes ends with the first branch that succeeds, and fails only if all fail"
@@ -101,7 +90,7 @@ class States:
             SleepState: self._sleep,
             EventState: self._event,
             CallbackState: self._callback,
-            ForeachState: self._foreach,
+            ForeachState: lambda state: iterated(state, self.context),
             ParallelState: self._parallel,
         }
 
@@ -199,7 +188,7 @@ class States:
         if left is not None:
             before = task.get("output", {}).get("as")
             task["output"] = {"as": left if before is None else piped(before, left)}
-        return self.in_time(state, _ordered(task))
+        return self.in_time(state, ordered(task))
 
     def filters(self, state: StateBase) -> tuple[str | None, str | None]:
         given = state.state_data_filter
@@ -476,119 +465,6 @@ class States:
             self.context.becomes(one, found)
         return found, task
 
-    def _foreach(self, state: ForeachState) -> list[Step]:
-        context, item = self.context, state.iteration_param
-        check_variable(item)
-        if state.mode == "parallel" and str(state.batch_size) != "1":
-            context.differs(IN_TURN, state)
-        timeout = context.timeouts(state.timeouts).action_exec_timeout
-        loop: Task = {"for": {"each": item, "in": _array(self._translate.jq(state.input_collection))}}
-        context.note([SEEN])
-        if state.output_collection is not None:
-            # Without elements there is an empty array.
-            key, step = self._collecting(state, state.output_collection, timeout)
-            return [(state.name, {**loop, "do": as_list([step]), "output": {"as": f"{key} //= []"}})]
-        steps = self._by_variable(sequence(state.actions, timeout, context), item)
-        if any(self._uses_item(task, item) for _, task in steps):
-            steps = [self._with_element(steps, item)]
-        return [(state.name, {**loop, "do": as_list(steps)})]
-
-    def _by_variable(self, steps: list[Step], item: str) -> list[Step]:
-        """Return *steps* of an iteration with the variable *item* in place of the key of the data, if they are one.
-
-        What a step merges into the data may have that key, so that those after it have to look there.
-        """
-        if len(steps) > 1:
-            return steps
-        ((name, task),) = steps
-        made = dict(task)
-        if "if" in task:
-            made["if"] = with_variable(task["if"], item)
-        if "try" in task:
-            made["try"] = as_list(self._by_variable([next(iter(one.items())) for one in task["try"]], item))
-        elif "input" in task:
-            made["input"] = {"from": with_variable(task["input"]["from"], item)}
-        else:
-            for key in ("with", "set"):
-                if key in task:
-                    made[key] = self._translate.edited(task[key], lambda jq: with_variable(jq, item))
-        return [(name, made)]
-
-    def _with_element(self, steps: list[Step], item: str) -> Step:
-        """Return *steps* as one, for which the element is a part of the data."""
-        given = {"input": {"from": f". + {{{item}: ${item}}}"}}
-        ((name, task), *others) = steps
-        if not others and task.keys().isdisjoint(("input", "do", "try", "if")):
-            output = task.get("output", {}).get("as", ".").replace("$input", "$task.input", 1)
-            return name, _ordered({**given, **task, "output": {"as": output}})
-        self.context.note([f"iterations remove a key {item!r} of the data, which is that of the element"])
-        inner = self.context.inner.free("iteration")
-        return inner, {**given, "do": as_list(steps), "output": {"as": f"del(.{item})"}}
-
-    def _collecting(self, state: ForeachState, collection: str, timeout: str | None) -> tuple[str, Step]:
-        """Return the path of the *collection*, and the step that adds the result of an iteration to it."""
-        self.context.note([COLLECTING])
-        place = self._translate.jq(collection).strip()
-        item, actions = state.iteration_param, state.actions
-        acting = [index for index, action in enumerate(actions) if has_result(action)]
-        if not acting:
-            steps, value = sequence(actions, timeout, self.context), "null"
-        else:
-            at = acting[-1]
-            is_named = actions[at].condition is not None or at + 1 < len(actions)
-            steps = sequence(actions[:at], timeout, self.context)
-            steps += yielding(actions[at], timeout, self.context, is_named=is_named)
-            steps += sequence(actions[at + 1 :], timeout, self.context)
-            value = f".{COLLECTED}" if is_named else "."
-        steps = self._by_variable(steps, item)
-        uses_item = any(self._uses_item(task, item) for _, task in steps)
-        name, task = steps[0]
-        if len(steps) > 1 or not task.keys().isdisjoint(("input", "do", "try", "if", "timeout", "raise")) or not acting:
-            name, task = self.context.inner.free("iteration"), {"do": as_list(steps)}
-        else:
-            value = task["output"]["as"]
-        base = "$task.input" if uses_item else "$input"
-        added = f"{base} + {{{place[1:]}: ({base}{place} + [{value}])}}"
-        if not place[1:].isidentifier():
-            added = f"{grouped(value)} as $result | {base} | {place} += [$result]"
-        task = {**task, "output": {"as": added}}
-        if uses_item:
-            task = {"input": {"from": f". + {{{item}: ${item}}}"}, **task}
-        return place, (name, _ordered(task))
-
-    def _uses_item(self, task: Task, item: str) -> bool:
-        """Return whether *task* may use the element as a part of the data, and not as a variable."""
-        if "do" in task:
-            inner = [one for step in task["do"] for one in step.values()]
-            return uses_root(task.get("if", ""), item) or any(self._uses_item(one, item) for one in inner)
-        if "try" in task:
-            inner = [one for step in task["try"] for one in step.values()]
-            return uses_root(task.get("if", ""), item) or any(self._uses_item(one, item) for one in inner)
-        if "wait" in task:
-            return "${" in str(task["wait"])
-        if "emit" in task or "listen" in task:
-            return True
-        if "run" in task and "input" not in task:
-            return True
-        texts = [task.get("if", "")]
-        if "input" in task:
-            texts.append(task["input"]["from"])  # the rest of the task has what this selects
-        else:
-            texts += [text for key in ("with", "set") for text in self._translate.texts_in(task.get(key))]
-        return any(uses_root(text, item) for text in texts)
-
-    # Switches
-
-
-def _array(collection: str) -> str:
-    """Return the array of what *collection* yields: in 0.8 it may also yield the elements one by one."""
-    if not ("[]" in collection and yields_several(collection)):
-        return collection
-    whole = collection.removesuffix("[]")
-    if PATH.fullmatch(whole):
-        return whole
-    return f'[{collection}] | if length == 1 and (.[0] | type) == "array" then .[0] else . end'
-
 
 def _merges_in_parts(task: Task) -> bool:
     """Return whether what a part of *task* merges is lost if another part fails."""
@@ -596,14 +472,6 @@ def _merges_in_parts(task: Task) -> bool:
         return not task.keys().isdisjoint(("do", "for", "fork"))
     inner = [one for step in task["try"] for one in step.values()]
     return len(inner) > 1 or any(map(_merges_in_parts, inner))
-
-
-def _ordered(task: Task) -> Task:
-    """Return *task* with the keys in the order in which people write them."""
-    order = ("if", "input")
-    ends = ("output", "export", "timeout", "metadata")
-    middle = [key for key in task if key not in (*order, *ends)]
-    return {key: task[key] for key in (*order, *middle, *ends) if key in task}
 
 
 def _mentions_raw(task: Task) -> bool:

@@ -1,6 +1,5 @@
 """The course of a run through its definition, from its trace: the state of each part, and the ways taken."""
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -9,14 +8,13 @@ from typing import Final, Literal, TypeAlias
 
 from swf_temporal.base.durations import parse_duration
 from swf_temporal.base.grammar import counted
-from swf_temporal.drawing.outline import Outline, OutlinePart
+from swf_temporal.drawing.outline import ITERATION, Outline, OutlinePart
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 
 Status: TypeAlias = Literal["done", "running", "waiting", "failed", "undone", "stopped"]
 Taken: TypeAlias = Mapping[tuple[str, int], int]
 """How often each way was taken, by the path of its part and its number there."""
 
-_ITERATION: Final = re.compile(r"\[\d+\]")
 _AT_END: Final = {TraceKind.WORKFLOW_COMPLETED, TraceKind.WORKFLOW_CONTINUED}
 _AT_FAILURE: Final = {TraceKind.WORKFLOW_FAILED, TraceKind.WORKFLOW_TIMED_OUT}
 
@@ -122,8 +120,8 @@ def course_of(
 class _Follower:
     def __init__(self, outline: Outline) -> None:
         self._outline = {part.path: part for part in outline.every_part}
-        holders = {inner.path: part.path for part in outline.every_part for inner in part.parts}
-        self._own = {path: path.removeprefix(holders.get(path, "")) for path in self._outline}
+        self._holders = {inner.path: part.path for part in outline.every_part for inner in part.parts}
+        self._own = {path: path.removeprefix(self._holders.get(path, "")) for path in self._outline}
         """The end of the path of each part, after that of the part which it is in."""
         self._parts: dict[str, PartCourse] = {}
         self._taken: Counter[tuple[str, int]] = Counter()
@@ -179,21 +177,34 @@ class _Follower:
             self._error = f"{entry.name}: {entry.detail['message']}" if "message" in entry.detail else "timed out"
         if path is None:
             return
+        self._reach_holder(entry, path)
         one = self._parts.get(path)
         if one is None:
             one = self._parts[path] = PartCourse(entry.at)
         self._note_part(entry, path, one)
+
+    def _reach_holder(self, entry: TraceEntry, path: str) -> None:
+        """Note that what holds a part is reached with it, if its own begin is not traced, such as that of a handler."""
+        holder = self._holders.get(path)
+        if holder is None or self._outline[holder].is_concurrent:
+            return
+        one = self._parts.get(holder)
+        if one is None:
+            one = self._parts[holder] = PartCourse(entry.at)
+            self._reach_holder(entry, holder)
+        elif not one.entered and one.ended is not None:
+            one.ended, one.status = None, "running"
 
     def _path_of(self, entry: TraceEntry) -> str | None:
         """Return the path of the part that *entry* belongs to, a branch or a state; None if there is none."""
         if not entry.state:
             return None
         held_by = (entry.state.rsplit("/", count)[0] for count in range(1, entry.state.count("/") + 1))
-        paths = (entry.lane, _ITERATION.sub("", entry.lane), entry.state, *held_by)
+        paths = (entry.lane, ITERATION.sub("", entry.lane), entry.state, *held_by)
         return next((path for path in paths if path in self._outline), None)
 
     def _note_part(self, entry: TraceEntry, path: str, one: PartCourse) -> None:
-        if entry.lane != path:
+        if _is_iteration(entry.lane, path):
             one.iterations.add(entry.lane)
         if one.ended is None:
             one.awaits, one.until, one.status = "", None, "running"
@@ -205,7 +216,8 @@ class _Follower:
         one.entered += 1
         one.ended, one.status = None, "running"
         self._caught.discard(path)
-        for inner in self._outline[path].parts:  # nor is its begin
+        branches = self._outline[path].parts if self._outline[path].is_concurrent else ()
+        for inner in branches:  # nor is its begin
             within = self._parts.get(inner.path)
             if within is not None and not within.entered:
                 within.ended, within.status = None, "running"
@@ -224,7 +236,8 @@ class _Follower:
             if within is not None and within.ended is None and not within.entered:
                 within.ended = entry.at
                 within.status = "stopped" if within.under_way else "done"
-        self._left[self._walk_of(entry, path)] = self._outline[path], path in self._caught
+        if self._outline[path].ways:
+            self._left[self._walk_of(entry, path)] = self._outline[path], path in self._caught
 
     def _walk_of(self, entry: TraceEntry, path: str) -> str:
         return entry.lane.removesuffix(self._own[path])
@@ -265,7 +278,7 @@ class _Follower:
 
     def _give_up(self, entry: TraceEntry, path: str) -> None:
         """Note that what runs within a part has ended with an error that it caught."""
-        if entry.lane != path:
+        if _is_iteration(entry.lane, path):
             return  # other iterations go on
         for name, inner in self._parts.items():
             if name.startswith(f"{path}/") and inner.entered and inner.ended is None:
@@ -293,6 +306,11 @@ class _Follower:
             self._taken[part.path, number] += 1
         if to is not None and not fitting:  # it was the last part of an iteration, and the next one began
             self._count(part, None, after_error=after_error)
+
+
+def _is_iteration(lane: str, path: str) -> bool:
+    """Return whether *lane* is one of several iterations of the part at *path*."""
+    return lane != path and ITERATION.search(lane) is not None
 
 
 def _after(at: datetime, duration: object) -> datetime | None:

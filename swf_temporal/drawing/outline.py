@@ -3,12 +3,16 @@
 Each language makes the outline of its definitions. Lists, descriptions and pictures are made from the outline.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.strict_json import show_json
+
+ITERATION: Final = re.compile(r"\[\d+\]")
+"""A step of a path of execution into an iteration, which is no part of a definition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +170,13 @@ class Outline:
         """Return the part at *path*, or the innermost part that contains *path*."""
         holding = [part for part in self.every_part if path == part.path or path.startswith(f"{part.path}/")]
         return max(holding, key=lambda part: len(part.path), default=None)
+
+    def part_of(self, state: str, lane: str) -> OutlinePart | None:
+        """Return the part, a branch or a state, to which belongs what happened in *state* on the path *lane*."""
+        path = ITERATION.sub("", lane)
+        parts = {part.path: part for part in self.every_part}
+        exact = next((parts[one] for one in (lane, path, state) if one in parts), None)
+        return exact or self.part_at(path) or self.part_at(state)
 
     def users(self) -> Mapping[tuple[str, Any], list[str]]:
         """Return the paths of the parts that use a thing, by the kind of use (`calls`, `runs` …) and the thing."""

@@ -1,6 +1,5 @@
 """Pictures of instances: their definitions, with what happened drawn on them."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -21,7 +20,6 @@ from swf_temporal.operations.steps import StepsOfRun
 from swf_temporal.runtime.host import TraceEntry
 from swf_temporal.temporal.replaying import ReplayedRun
 
-_ITERATION: Final = re.compile(r"\[\d+\]")
 _NO_DEFINITION: Final = "no worker has begun with it yet, or it is a call that runs by itself"
 
 
@@ -116,9 +114,7 @@ def _with_attempts(run: DrawnRun, attempted: Mapping[EntryId, Attempted]) -> Dra
         if id_ not in attempted:
             continue
         found[number] = known = attempted[id_]
-        part = run.definition.outline.part_at(_ITERATION.sub("", entry.lane)) or run.definition.outline.part_at(
-            entry.state
-        )
+        part = run.definition.outline.part_of(entry.state, entry.lane)
         own = None if part is None else run.course.parts.get(part.path)
         if own is not None:
             own.retried += known.made - 1

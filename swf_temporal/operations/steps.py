@@ -4,7 +4,6 @@ All of this is found in the histories of the instance's runs, by replaying them;
 stored. A step is identified by its run and the number of the trace entry with which it began.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,7 +28,6 @@ _ENDS: Final = {
     TraceKind.EVENT_TAKEN: "data",
 }
 """The entries that bring something into the data, and the key of that."""
-_ITERATION: Final = re.compile(r"\[\d+\]")
 _FAILED: Final = (TraceKind.ACTION_FAILED, TraceKind.ERROR_CAUGHT, TraceKind.WORKFLOW_FAILED)
 
 
@@ -167,8 +165,7 @@ class StepsOfRun:
         definition, entry = self.replayed.definition, self.replayed.trace[number]
         if definition is None or not entry.state:
             return entry.state
-        outline = definition.outline
-        part = outline.part_at(_ITERATION.sub("", entry.lane)) or outline.part_at(entry.state)
+        part = definition.outline.part_of(entry.state, entry.lane)
         return entry.state if part is None else part.path
 
     def step(self, number: int) -> Step | None:

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from swf_temporal import CallFailed, load, simulate
-from swf_temporal.drawing.course import Course, clock, course_of, lasted
+from swf_temporal.drawing.course import Course, clock, course_of, coverage_of, lasted
 from swf_temporal.drawing.svg import svg_of
 from swf_temporal.drawing.timeline import timeline_of
 from swf_temporal.runtime.host import TraceKind
@@ -189,3 +189,38 @@ def test_the_end_of_a_workflow_within_a_list_is_not_that_of_the_list() -> None:
     })  # fmt: skip
     ends = {part.name: way.end for part in definition.outline.every_part for way in part.ways if way.to is None}
     assert ends == {"first": "the end of all paths", "second": "end", "last": "end"}
+
+
+def test_functions_extensions_and_handlers() -> None:
+    """What a function, an extension or a handler does belongs to its own part, from wherever it is run."""
+    definition = load({
+        "document": {"dsl": "1.0.3", "namespace": "test", "name": "drawn", "version": "1.0.0"},
+        "use": {
+            "functions": {
+                "check": {"do": [{"first": {"set": {"n": 1}}}, {"second": {"set": {"n": 2}}}]},
+                "spare": {"set": {}},
+            },
+            "extensions": [{"log": {"extend": "raise", "before": [{"note": {"set": {}}}]}}],
+        },
+        "do": [
+            {"once": {"call": "check"}},
+            {"again": {"call": "check"}},
+            {"safe": {"try": [{"fail": {"raise": {"error": {"type": "x", "status": 400}}}}],
+                      "catch": {"do": [{"handle": {"set": {}}}]}}},
+        ],
+    })  # fmt: skip
+    found = course_of(definition.outline, simulate(definition).trace)
+    check, log = "/use/functions/check", "/use/extensions/0/log/before"
+    reached = {path: (one.status, one.entered, len(one.iterations)) for path, one in found.parts.items()}
+    assert reached == {
+        "/do/0/once": ("done", 1, 0), "/do/1/again": ("done", 1, 0),
+        check: ("done", 2, 0), f"{check}/do/0/first": ("done", 2, 0), f"{check}/do/1/second": ("done", 2, 0),
+        "/do/2/safe": ("done", 1, 0), "/do/2/safe/try/0/fail": ("stopped", 1, 0),
+        log: ("done", 0, 0), f"{log}/0/note": ("done", 1, 0),
+        "/do/2/safe/catch": ("done", 0, 0), "/do/2/safe/catch/do/0/handle": ("done", 1, 0),
+    }  # fmt: skip
+    coverage = coverage_of(definition.outline, [found])
+    assert (coverage.unreached, coverage.untaken) == (["/use/functions/spare"], [])
+    inside = definition.outline.part_of(f"{check}/do/0/first", "/do/0/once/check/do/0/first")
+    assert inside is not None
+    assert inside.path == f"{check}/do/0/first"

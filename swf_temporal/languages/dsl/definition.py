@@ -205,11 +205,6 @@ class DslDefinition(Definition):
         return spec_of(schedule, self.id)
 
     @cached_property
-    def pointers(self) -> Mapping[str, str]:
-        """The JSON Pointers of its tasks, which are their paths."""
-        return {part.path: part.path for part in self.outline.every_part if part.path.startswith("/do/")}
-
-    @cached_property
     def outline(self) -> Outline:
         """Its tasks, beginning with the first."""
         from swf_temporal.languages.dsl.outline import outline_of  # noqa: PLC0415 - not needed for loading

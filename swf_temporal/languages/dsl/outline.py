@@ -39,7 +39,30 @@ def outline_of(workflow: Workflow) -> Outline:
     """Return the outline of *workflow*."""
     timeout = _limit(workflow.timeout, workflow)
     sections = (Section("timeouts", (f"workflow {timeout}",), {"workflow": timeout}),) if timeout else ()
-    return Outline(parts=_parts(workflow.do, "/do", workflow), schedule=_schedule(workflow), sections=sections)
+    parts = _parts(workflow.do, "/do", workflow)
+    if parts:  # the first is where it starts
+        parts += (*_functions(workflow), *_extensions(workflow))
+    return Outline(parts=parts, schedule=_schedule(workflow), sections=sections)
+
+
+def _functions(workflow: Workflow) -> Iterator[OutlinePart]:
+    """Yield the functions of *workflow*, each a part to which no other leads."""
+    for name, task in workflow.use.functions.items():
+        part = _part(name, task, f"/use/functions/{escaped(name)}", None, {}, workflow)
+        yield replace(part, note="function", ways=())
+
+
+def _extensions(workflow: Workflow) -> Iterator[OutlinePart]:
+    """Yield what the extensions of *workflow* do before the tasks that they extend, and after them."""
+    for index, one in enumerate(workflow.use.extensions):
+        name, extension = one.name, one.extension
+        condition = () if extension.when is None else (Work(text=f"if {in_a_line(extension.when)}"),)
+        for when, tasks in (("before", extension.before), ("after", extension.after)):
+            path = f"/use/extensions/{index}/{escaped(name)}/{when}"
+            extended = "all tasks" if extension.extend == "all" else f"{extension.extend} tasks"
+            if tasks:
+                parts = _parts(tasks, path, workflow)
+                yield OutlinePart(path, "extension", name, f"{when} {extended}", work=condition, parts=parts)
 
 
 def _schedule(workflow: Workflow) -> dict[str, Any] | None:
@@ -67,24 +90,23 @@ def _parts(tasks: Sequence[NamedTask], place: str, workflow: Workflow) -> tuple[
     for one, path in zip(tasks, paths, strict=True):
         named.setdefault(one.name, path)
     return tuple(
-        _part(one, path, paths[index + 1] if index + 1 < len(paths) else None, named, workflow)
+        _part(one.name, one.task, path, paths[index + 1] if index + 1 < len(paths) else None, named, workflow)
         for index, (one, path) in enumerate(zip(tasks, paths, strict=True))
     )
 
 
 def _part(
-    one: NamedTask, path: str, following: str | None, named: Mapping[str, str], workflow: Workflow
+    name: str, task: Task, path: str, following: str | None, named: Mapping[str, str], workflow: Workflow
 ) -> OutlinePart:
-    task: TaskBase = one.task
     limit = _limit(task.timeout, workflow)
     return OutlinePart(
         path=path,
         kind=task.kind,
-        name=one.name,
-        work=tuple(_work_in(one.name, task, workflow)),
+        name=name,
+        work=tuple(_work_in(name, task, workflow)),
         limits={} if limit is None else {"timeout": limit},
         ways=tuple(_ways(task, path, following, named)),
-        parts=tuple(_inner(one.task, path, workflow)),
+        parts=tuple(_inner(task, path, workflow)),
         is_concurrent=isinstance(task, ForkTask),
     )
 

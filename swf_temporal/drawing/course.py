@@ -24,6 +24,8 @@ class PartCourse:
     """The state of a part, over all its visits and iterations."""
 
     began: datetime
+    lane: str
+    """The path of execution on which it was last."""
     ended: datetime | None = None
     """When it was last left; None while it runs, and for parts whose end is not traced, such as branches."""
     status: Status = "running"
@@ -165,8 +167,9 @@ class _Follower:
     def _failing(self) -> set[str]:
         """The paths of the unfinished parts that had an error; those of all unfinished parts, if none had one."""
         left_open = {path: one for path, one in self._parts.items() if one.ended is None}
-        met = [path for path, one in left_open.items() if one.error]
-        return {path for path in left_open if not met or any(f"{one}/".startswith(f"{path}/") for one in met)}
+        met = [one.lane for one in left_open.values() if one.error]
+        around = {path for path, one in left_open.items() if any(_is_within(lane, one.lane) for lane in met)}
+        return around if met else {*left_open}
 
     def _note(self, entry: TraceEntry) -> None:
         kind, path = entry.kind, self._path_of(entry)
@@ -180,7 +183,7 @@ class _Follower:
         self._reach_holder(entry, path)
         one = self._parts.get(path)
         if one is None:
-            one = self._parts[path] = PartCourse(entry.at)
+            one = self._parts[path] = PartCourse(entry.at, entry.lane)
         self._note_part(entry, path, one)
 
     def _reach_holder(self, entry: TraceEntry, path: str) -> None:
@@ -190,10 +193,12 @@ class _Follower:
             return
         one = self._parts.get(holder)
         if one is None:
-            one = self._parts[holder] = PartCourse(entry.at)
+            one = self._parts[holder] = PartCourse(entry.at, self._walk_of(entry, path))
             self._reach_holder(entry, holder)
-        elif not one.entered and one.ended is not None:
-            one.ended, one.status = None, "running"
+        elif not one.entered:
+            one.lane = self._walk_of(entry, path)
+            if one.ended is not None:
+                one.ended, one.status = None, "running"
 
     def _path_of(self, entry: TraceEntry) -> str | None:
         """Return the path of the part that *entry* belongs to, a branch or a state; None if there is none."""
@@ -204,7 +209,8 @@ class _Follower:
         return next((path for path in paths if path in self._outline), None)
 
     def _note_part(self, entry: TraceEntry, path: str, one: PartCourse) -> None:
-        if _is_iteration(entry.lane, path):
+        one.lane = entry.lane
+        if entry.lane != path and ITERATION.search(entry.lane):
             one.iterations.add(entry.lane)
         if one.ended is None:
             one.awaits, one.until, one.status = "", None, "running"
@@ -231,11 +237,7 @@ class _Follower:
     def leave(self, entry: TraceEntry, path: str, one: PartCourse) -> None:
         one.ended, one.status = entry.at, "done"
         one.awaits, one.until = "", None
-        for inner in self._outline[path].parts:  # the end of a branch is not traced
-            within = self._parts.get(inner.path)
-            if within is not None and within.ended is None and not within.entered:
-                within.ended = entry.at
-                within.status = "stopped" if within.under_way else "done"
+        self._end_within(entry)
         if self._outline[path].ways:
             self._left[self._walk_of(entry, path)] = self._outline[path], path in self._caught
 
@@ -261,7 +263,7 @@ class _Follower:
         (one if entry.name in one.under_way else of_branch).retried += 1
         if entry.kind is TraceKind.STATE_RETRIED:
             self._caught.discard(path)
-            self._give_up(entry, path)
+            self._end_within(entry)
 
     def wait_for(self, entry: TraceEntry, path: str, one: PartCourse) -> None:  # noqa: ARG002 - as above
         one.status, one.awaits = "waiting", entry.name
@@ -271,19 +273,20 @@ class _Follower:
     def sleep(self, entry: TraceEntry, path: str, one: PartCourse) -> None:  # noqa: ARG002 - as above
         one.status, one.until = "waiting", _after(entry.at, entry.detail["duration"])
 
-    def catch(self, entry: TraceEntry, path: str, one: PartCourse) -> None:
+    def catch(self, entry: TraceEntry, path: str, one: PartCourse) -> None:  # noqa: ARG002 - as above
         self._caught.add(entry.state)
         one.error = f"{entry.name}: {entry.detail['message']}"
-        self._give_up(entry, path)
+        self._end_within(entry)
 
-    def _give_up(self, entry: TraceEntry, path: str) -> None:
-        """Note that what runs within a part has ended with an error that it caught."""
-        if _is_iteration(entry.lane, path):
-            return  # other iterations go on
-        for name, inner in self._parts.items():
-            if name.startswith(f"{path}/") and inner.entered and inner.ended is None:
-                inner.ended, inner.status = entry.at, "failed" if inner.error else "stopped"
-                inner.awaits, inner.until = "", None
+    def _end_within(self, entry: TraceEntry) -> None:
+        """Note that all has ended that runs within the part of *entry*, from wherever it is in the definition."""
+        for inner in self._parts.values():
+            if inner.ended is None and inner.lane != entry.lane and _is_within(inner.lane, entry.lane):
+                inner.ended, inner.awaits, inner.until = entry.at, "", None
+                if inner.entered:
+                    inner.status = "failed" if inner.error else "stopped"
+                else:  # the end of a branch is not traced, nor is that of a handler
+                    inner.status = "stopped" if inner.under_way else "done"
                 inner.under_way.clear()
 
     def undo(self, entry: TraceEntry, path: str, one: PartCourse) -> None:  # noqa: ARG002 - as above
@@ -308,9 +311,9 @@ class _Follower:
             self._count(part, None, after_error=after_error)
 
 
-def _is_iteration(lane: str, path: str) -> bool:
-    """Return whether *lane* is one of several iterations of the part at *path*."""
-    return lane != path and ITERATION.search(lane) is not None
+def _is_within(lane: str, holder: str) -> bool:
+    """Return whether *lane* is the path of execution *holder*, or a part of it."""
+    return lane == holder or lane.startswith((f"{holder}/", f"{holder}["))
 
 
 def _after(at: datetime, duration: object) -> datetime | None:

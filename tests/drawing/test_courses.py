@@ -224,3 +224,25 @@ def test_functions_extensions_and_handlers() -> None:
     inside = definition.outline.part_of(f"{check}/do/0/first", "/do/0/once/check/do/0/first")
     assert inside is not None
     assert inside.path == f"{check}/do/0/first"
+
+
+@pytest.mark.parametrize("each", [
+    {"try": [{"work": {"call": "bad"}}], "catch": {"do": [{"handle": {"wait": "PT1H"}}]}},
+    {"for": {"in": "[1, 2]"}, "do": [
+        {"safe": {"try": [{"work": {"call": "bad"}}], "catch": {"do": [{"handle": {"wait": "PT1H"}}]}}}]},
+    {"try": [{"both": {"fork": {"branches": [{"work": {"call": "bad"}}, {"long": {"wait": "PT2H"}}]}}}],
+     "catch": {"do": [{"handle": {"wait": "PT1H"}}]}},
+], ids=["a try task", "in an iteration", "beside another branch"])  # fmt: skip
+def test_what_failed_in_a_function_has_ended_when_the_error_is_handled(each: dict[str, Any]) -> None:
+    definition = load({
+        "document": {"dsl": "1.0.3", "namespace": "test", "name": "drawn", "version": "1.0.0"},
+        "use": {"functions": {"bad": {"do": [{"fail": {"raise": {"error": {"type": "x", "status": 400}}}}]}}},
+        "do": [{"begin": each}],
+    })  # fmt: skip
+    trace = simulate(definition).trace
+    sleeps = next(number for number, one in enumerate(trace, 1) if one.state.endswith("/handle") and one.detail)
+    parts = course_of(definition.outline, trace[:sleeps]).parts
+    running = [path for path, one in parts.items() if one.ended is None]
+    assert all(path.startswith("/do/0/begin") and "/try/" not in path for path in running), running
+    assert running
+    assert {one.status for path, one in parts.items() if path.startswith("/use/")} == {"stopped"}

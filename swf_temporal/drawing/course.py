@@ -238,6 +238,9 @@ class _Follower:
         one.ended, one.status = entry.at, "done"
         one.awaits, one.until = "", None
         self._end_within(entry)
+        holder = self._parts.get(self._holders.get(path, ""))
+        if holder is not None and not holder.entered:  # until another of its parts is entered
+            holder.ended, holder.status = entry.at, "done"
         if self._outline[path].ways:
             self._left[self._walk_of(entry, path)] = self._outline[path], path in self._caught
 

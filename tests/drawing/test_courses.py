@@ -246,3 +246,18 @@ def test_what_failed_in_a_function_has_ended_when_the_error_is_handled(each: dic
     assert all(path.startswith("/do/0/begin") and "/try/" not in path for path in running), running
     assert running
     assert {one.status for path, one in parts.items() if path.startswith("/use/")} == {"stopped"}
+
+
+def test_an_extension_has_ended_while_the_task_that_it_extends_goes_on() -> None:
+    definition = load({
+        "document": {"dsl": "1.0.3", "namespace": "test", "name": "drawn", "version": "1.0.0"},
+        "use": {"extensions": [{"log": {"extend": "wait", "before": [{"one": {"set": {}}}, {"two": {"set": {}}}]}}]},
+        "do": [{"long": {"wait": "PT1H"}}],
+    })  # fmt: skip
+    trace, log = simulate(definition).trace, "/use/extensions/0/log/before"
+    seen = [course_of(definition.outline, trace[:number]).parts for number in range(1, len(trace))]
+    noted = [(parts[log].status, parts["/do/0/long"].status) for parts in seen if log in parts]
+    assert noted[0] == ("running", "running")
+    assert ("done", "waiting") in noted
+    two = next(parts for parts in seen if f"{log}/1/two" in parts)
+    assert two[log].status == "running"

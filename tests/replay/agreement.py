@@ -12,6 +12,7 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.client import WorkflowHistory
 from temporalio.worker import WorkflowRunner
 
+from swf_temporal.drawing.outline import ITERATION
 from swf_temporal.operations.instance_history import FollowedInstance, FollowedRun, RunHistory
 from swf_temporal.operations.instances import facts_by_history
 from swf_temporal.operations.pictures import runs_of
@@ -104,11 +105,14 @@ def _undoes_beside(replayed: ReplayedRun, said: str | None) -> bool:
 def _of_graph(replayed: ReplayedRun, state: str | None) -> Iterator[str]:
     [drawn] = runs_of([replayed])
     is_over = drawn.course.status not in ("running", "waiting")
-    open_ = {path for path, one in drawn.course.parts.items() if one.status in ("running", "waiting")}
+    parts = drawn.course.parts.values()
+    # What a function or an extension does is in the task that runs it, by path of execution.
+    paths = {ITERATION.sub("", one.lane): one.status in ("running", "waiting") for one in parts}
+    open_ = {path for path, is_open in paths.items() if is_open}
     if is_over and open_:
         yield f"the graph has ended, and {open_} not"
     # A branch that is not waited for runs beside what follows its state.
-    shut = drawn.course.parts.keys() - open_
+    shut = paths.keys() - open_
     open_ = {path for path in open_ if not any(path.startswith(f"{one}/") for one in shut)}
     left = [one.state for one in replayed.trace if one.kind is TraceKind.STATE_LEFT and one.lane == one.state]
     # A state whose work is undone stays open beside those that undo it.

@@ -34,7 +34,7 @@ _MAX_MESSAGE: Final = 4000
 """The length limit of a message in a header, in bytes: HTTP clients refuse long headers."""
 _MAX_BODY: Final = 32 * 1024 * 1024
 """The size limit of an input, in bytes."""
-_MAX_INPUTS: Final = 1024 * 1024 * 1024
+_MAX_INPUTS: Final = 256 * 1024 * 1024
 """The same of all calls in progress, each of which may take long."""
 _MAX_CALLS: Final = 1000
 """The number of calls in progress; further ones wait for their turn."""

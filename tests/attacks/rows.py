@@ -52,7 +52,7 @@ ROWS: Final = (
         Row(f"a function: {name}", served_function, replace(crowd, line=crowd.line.replace("/livez", "/")), 600)
         for name, crowd in CROWDS.items()
     ),
-    Row("a function: bodies", served_function, replace(LARGE, line="POST /"), 200, mebibytes=1200),
+    Row("a function: bodies", served_function, replace(LARGE, line="POST /"), 200, mebibytes=400),
 )
 """All of them; those of clients with a key ask again after five seconds, as a rate would have them."""
 

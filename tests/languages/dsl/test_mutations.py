@@ -17,6 +17,7 @@ from jsonschema import Draft202012Validator
 
 from swf_temporal import simulate
 from swf_temporal.languages.dsl.definition import DslDefinition
+from swf_temporal.languages.dsl.execution.zigflow_options import options_of
 from swf_temporal.languages.dsl.language import LANGUAGE
 from swf_temporal.languages.dsl.model import node, parts, workflow
 from swf_temporal.languages.dsl.model.node import Node
@@ -110,6 +111,14 @@ def test_a_key_of_a_message_that_means_nothing_is_no_bug() -> None:
     assert checked.errors or checked.definition is not None
     if checked.definition is not None:
         assert [one.name for one in checked.definition.events] == ["go"]
+
+
+def test_a_key_of_options_that_means_nothing_is_no_bug() -> None:
+    options = '{activityOptions: {retryPolicy: {"@": [x], maximumAttempts: 2}}}'
+    found = load(f"{ZIGFLOW}do: [{{a: {{call: activity, with: {{name: b, taskQueue: c}}, metadata: {options}}}}}]")
+    policy = options_of({}, found.workflow.do[0].task.metadata).retry_policy  # type: ignore[attr-defined]  # its model
+    assert policy is not None
+    assert policy.maximum_attempts == 2
 
 
 def _is_model(value: Any) -> bool:

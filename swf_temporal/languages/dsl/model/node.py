@@ -59,7 +59,11 @@ class Node(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _locate(cls, value: object) -> object:
-        return {**value, "@": value.where} if isinstance(value, Object) else value
+        if isinstance(value, Object):
+            return {**value, "@": value.where}
+        if isinstance(value, dict) and not isinstance(value.get("@", NOWHERE), Where):
+            return {key: one for key, one in value.items() if key != "@"}  # it is data that has such a key
+        return value
 
     @classmethod
     def written(cls) -> list[str]:

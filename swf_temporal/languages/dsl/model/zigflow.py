@@ -105,8 +105,7 @@ def messages_of(task: ListenTask) -> list[Message]:
     """Return the messages that *task* listens to."""
     to = task.listen.to
     given = (to.one,) if to.one is not None else (*(to.any or ()), *(to.all or ()))
-    # "@" is the key of a node's place, and has no meaning in a document.
-    return [Message.model_validate({key: value for key, value in one.with_.items() if key != "@"}) for one in given]
+    return [Message.model_validate(dict(one.with_)) for one in given]
 
 
 def activity_at(given: Mapping[str, Any]) -> str:

@@ -79,6 +79,9 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._deliveries: list[_Delivery] = []
         self._delivering: list[_Delivery] = []
         self._settling: list[asyncio.Future[None]] = []
+        self._withdrawn: list[asyncio.Future[None]] = []
+        self.turn = 0
+        """The number of the turn: instances are started at the end of the turn in which they are requested."""
         self._outside = 0
         self._when_idle = when_idle
         self._at_standstill = at_standstill
@@ -134,6 +137,15 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._settling.append(future)
         return future
 
+    def withdrawn(self) -> "asyncio.Future[None]":
+        """Return a future that is done when everything that runs now waits: the end of a cancelled request is reported.
+
+        The ends of all that were cancelled meanwhile are reported together, before further notifications.
+        """
+        future: asyncio.Future[None] = self.create_future()
+        self._withdrawn.append(future)
+        return future
+
     @property
     def stands_still(self) -> bool:
         """True if virtual time waits for something in real time."""
@@ -148,11 +160,25 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         finally:
             self._outside -= 1
 
+    def end_rest(self) -> None:
+        """Cancel the tasks that are left once the simulation has ended, such as the one that orders timers."""
+        rest = asyncio.all_tasks(self)
+        for task in rest:
+            task.cancel()
+        if rest:
+            self.run_until_complete(asyncio.wait(rest))
+
     def go_on(self) -> None:
         """Take the next step: what is due now, else what `when_idle` does, else what is due next."""
         if self._settling:
             _resolve(self._settling.pop(0))
             return
+        if self._withdrawn:
+            withdrawn, self._withdrawn = self._withdrawn, []
+            for future in withdrawn:
+                _resolve(future)
+            return
+        self.turn += 1
         if not self._delivering:
             self._delivering, self._deliveries = sorted(self._deliveries, key=lambda one: one[:-1]), []
         if self._delivering:

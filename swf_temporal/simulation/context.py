@@ -139,6 +139,7 @@ class SimulationContext:
         finally:
             if self.stub_services is not None:
                 self.stub_services.close()
+            loop.end_rest()
             loop.close()
 
     async def _run_first(self, given: object) -> JSON:

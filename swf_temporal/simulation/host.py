@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON, json_from
@@ -58,6 +58,9 @@ from swf_temporal.simulation.variables import VariableStore, folder_for, wants_f
 
 if TYPE_CHECKING:
     from swf_temporal.simulation.context import SimulationContext
+
+
+T = TypeVar("T")
 
 
 async def answer_of(stub: object, arguments: JSON, call: FunctionCall, variables: VariableStore) -> JSON:
@@ -249,6 +252,9 @@ class SimulatedHost:
 
     async def _answered(self, call: FunctionCall) -> JSON:
         """Return the answer of the scripted function, if it comes in time."""
+        return await self._requested(self._answered_in_time(call))
+
+    async def _answered_in_time(self, call: FunctionCall) -> JSON:
         # Its turn and its deadline are those of the time at which it was requested.
         turn = self.loop.moment(timedelta())
         if call.timeout is None:
@@ -269,7 +275,15 @@ class SimulatedHost:
         if after:
             self.context.detach(partial(self._send, event, after), self._next_place())
             return
-        await self._send(event, after)
+        await self._requested(self._send(event, after))
+
+    async def _requested(self, work: Awaitable[T]) -> T:
+        """Return the result of *work*. As on Temporal, a cancelled path continues when its end is reported."""
+        try:
+            return await work
+        except asyncio.CancelledError:
+            await self.loop.withdrawn()
+            raise
 
     async def _send(self, event: CloudEvent, after: timedelta) -> None:
         await self.loop.moment(after)
@@ -278,11 +292,11 @@ class SimulatedHost:
             self.context.spread(event)
 
     async def read_variable(self, of: VariableRef) -> Variable | None:
-        await self.loop.moment(timedelta())
+        await self._requested(self.loop.moment(timedelta()))
         return self.context.variables.read(of)
 
     async def write_variable(self, of: VariableRef, value: Variable | None) -> None:
-        await self.loop.moment(timedelta())
+        await self._requested(self.loop.moment(timedelta()))
         self.context.variables.write(of, value)
 
     @heeding_cancellation
@@ -300,7 +314,7 @@ class SimulatedHost:
         definition = self.context.catalogue.find(call.workflow_id, call.version)
         check_size(size_of(call.data), ONE_STEP)
         own_id, numbers = self._child(call)
-        place = self._next_place()
+        place, turn = self._next_place(), self.loop.turn
         work = partial(self.context.run_child, call, own_id, place, numbers)
         if call.fire_and_forget:
             child = self.context.detach(partial(self._ignoring_errors, work), place)
@@ -314,12 +328,12 @@ class SimulatedHost:
             else:
                 result = await self._long_running.result(call, work, place)
         except WorkflowFault as fault:
-            await self._told(place)
+            await self._told(place, turn)
             raise subflow_fault(call.workflow_id, fault, state_word=definition.words.state) from None
         except asyncio.CancelledError:
-            await self.loop.delivery(place)
+            await self._end_reported(place, turn)
             raise
-        await self._told(place)
+        await self._told(place, turn)
         if result is MISSING:
             raise TimedOut(f"sub-workflow {call.workflow_id!r} took longer than it may")
         return result
@@ -334,21 +348,30 @@ class SimulatedHost:
         self.budget.check_descendants(call.workflow_id, spread, limits)
         return own_id, self.budget.of_child(spread)
 
-    async def _told(self, place: tuple[int, ...]) -> None:
+    async def _told(self, place: tuple[int, ...], turn: int) -> None:
         """Wait until the end of an instance is notified, even if the path is cancelled."""
         try:
             await self.loop.delivery(place)
         except asyncio.CancelledError:
-            await self.loop.delivery(place)
+            await self._end_reported(place, turn)
             raise
+
+    def _end_reported(self, place: tuple[int, ...], turn: int, *, is_begin: bool = False) -> "asyncio.Future[None]":
+        """Return a future that is done when the end of a cancelled instance is reported, requested in *turn*.
+
+        One that has not left its starter yet never starts.
+        """
+        has_left = self.loop.turn != turn
+        return self.loop.delivery(place, is_begin=is_begin) if has_left else self.loop.withdrawn()
 
     async def _begun(self, instance: asyncio.Task[None], place: tuple[int, ...]) -> None:
         """Wait until a fire-and-forget instance has begun. If the path is cancelled before, so is the instance."""
+        turn = self.loop.turn
         try:
             await self.loop.delivery(place, is_begin=True)
         except asyncio.CancelledError:
             instance.cancel()
-            await self.loop.delivery(place, is_begin=True)  # as for any instance that begins
+            await self._end_reported(place, turn, is_begin=True)
             raise
 
     async def _awaited(self, call: SubflowCall, work: Callable[[], Coroutine[Any, Any, JSON]]) -> JSON | Missing:

@@ -63,7 +63,7 @@ def test_what_is_generated_is_worth_comparing(generated: Callable[[int], Documen
 
 def test_only_what_the_end_of_a_sub_workflow_decides_is_a_tie() -> None:
     """Of the run on Temporal the end of the sub-workflow is left out, as where another branch ended it before."""
-    [one] = read([generating_dsl.scenario(81264)])
+    [one] = read([generating_dsl.scenario(81044)])
     here = simulated(one)
     late = [entry for entry in here.trace if entry.detail.get("subflow") and entry.kind is TraceKind.ACTION_FAILED]
     assert len(late) == 1

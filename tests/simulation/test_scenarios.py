@@ -21,6 +21,8 @@ RACES = {
     "Waits for the first success alone in the mode or", "Gives up all elements after the timeout of a foreach",
     "Gives up all actions after the timeout of a parallel state",
     "Goes no further in a branch that was given up in the moment in which its sub-workflow ended",
+    "Wins with a branch of several tasks before one that gives up a call",
+    "Wins with a branch that gives up a workflow before it starts, before one that starts another and leaves it",
 }  # fmt: skip
 """Claims about who is first. A run that is suspended waits for calls and sub-workflows, and others are first then."""
 

@@ -1,6 +1,7 @@
 """Time in simulations: delays, cycles, and what comes at once."""
 
 import asyncio
+import gc
 from collections.abc import Iterator
 from datetime import timedelta
 from itertools import count
@@ -232,3 +233,12 @@ def test_attempts_at_a_task_are_counted_together() -> None:
         ("Poll", {"attempt": 2, "error": None, "delay": 3600.0}),
         ("Poll", {"attempt": 3, "error": "Busy", "delay": 180.0}),
     ]
+
+
+def test_nothing_is_left_when_a_simulation_has_ended(caplog: pytest.LogCaptureFixture) -> None:
+    """Of two timers that are due at once, the second has not had its turn when the first ends the run."""
+    race = {"fork": {"compete": True, "branches": [{"one": {"wait": "PT0S"}}, {"other": {"wait": "PT0S"}}]}}
+    document = {"dsl": "1.0.3", "namespace": "test", "name": "race", "version": "1.0.0"}
+    assert simulate({"document": document, "do": [{"race": race}]}, {}).status == "completed"
+    gc.collect()  # asyncio tells of a task when it is deleted
+    assert caplog.messages == []

@@ -150,7 +150,9 @@ async def test_what_a_script_started_ends_with_it(tmp_path: Path, way: str) -> N
 )
 def test_limits_hold_without_a_worker(code: str, seconds: int, expected: int, tmp_path: Path) -> None:
     """Processor time and the size of files are limited in the process itself."""
-    request = json.dumps({"code": code, "arguments": None, "seconds": seconds, "memory": MEMORY, "variables": False}).encode()
+    request = json.dumps(
+        {"code": code, "arguments": None, "seconds": seconds, "memory": MEMORY, "variables": False}
+    ).encode()
     done = subprocess.run(
         [sys.executable, "-I", script_process.__file__],
         input=script_process.LENGTH.pack(len(request)) + request,

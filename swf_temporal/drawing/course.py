@@ -279,18 +279,23 @@ class _Follower:
     def catch(self, entry: TraceEntry, path: str, one: PartCourse) -> None:  # noqa: ARG002 - as above
         self._caught.add(entry.state)
         one.error = f"{entry.name}: {entry.detail['message']}"
+        cause = self._parts.get(_instance_of(entry.detail.get("error")))
+        if cause is not None and cause.ended is None and not cause.error:
+            cause.error = one.error  # no action failed there: it raised the error itself
         self._end_within(entry)
 
     def _end_within(self, entry: TraceEntry) -> None:
         """Note that all has ended that runs within the part of *entry*, from wherever it is in the definition."""
-        for inner in self._parts.values():
-            if inner.ended is None and inner.lane != entry.lane and _is_within(inner.lane, entry.lane):
-                inner.ended, inner.awaits, inner.until = entry.at, "", None
-                if inner.entered:
-                    inner.status = "failed" if inner.error else "stopped"
-                else:  # the end of a branch is not traced, nor is that of a handler
-                    inner.status = "stopped" if inner.under_way else "done"
-                inner.under_way.clear()
+        left_open = [one for one in self._parts.values() if one.ended is None and one.lane != entry.lane]
+        within = [inner for inner in left_open if _is_within(inner.lane, entry.lane)]
+        failed = [inner.lane for inner in within if inner.error]
+        for inner in within:
+            inner.ended, inner.awaits, inner.until = entry.at, "", None
+            if any(_is_within(lane, inner.lane) for lane in failed):
+                inner.status = "failed"
+            else:  # the end of a branch is not traced, nor is that of a handler
+                inner.status = "stopped" if inner.entered or inner.under_way else "done"
+            inner.under_way.clear()
 
     def undo(self, entry: TraceEntry, path: str, one: PartCourse) -> None:  # noqa: ARG002 - as above
         undone, by = self._outline.get(entry.name), entry.detail["by"]
@@ -312,6 +317,12 @@ class _Follower:
             self._taken[part.path, number] += 1
         if to is not None and not fitting:  # it was the last part of an iteration, and the next one began
             self._count(part, None, after_error=after_error)
+
+
+def _instance_of(error: object) -> str:
+    """Return the JSON Pointer to what caused *error*, if those are problem details."""
+    instance = error.get("instance") if isinstance(error, dict) else None
+    return instance if isinstance(instance, str) else ""
 
 
 def _is_within(lane: str, holder: str) -> bool:

@@ -72,11 +72,11 @@ class NamedArguments:
         value = self._given.get(name, [])
         if not isinstance(value, list):
             raise self._bad(name, "must be an array")
-        return [_word(one) for one in value]
+        return [word_of(one) for one in value]
 
     def pairs(self, name: str) -> dict[str, str]:
         """Return texts by name; values that are not texts are written as JSON."""
-        return {key: _word(value) for key, value in self.object(name).items()}
+        return {key: word_of(value) for key, value in self.object(name).items()}
 
     def object(self, name: str) -> dict[str, JSON]:
         """Return an object, which is empty by default."""
@@ -89,5 +89,6 @@ class NamedArguments:
         return self.wrong(f"{f'{self._place}{name}'!r} {what if name in self._given else 'is missing'}")
 
 
-def _word(value: JSON) -> str:
+def word_of(value: JSON) -> str:
+    """Return a text as it is, and any other value as JSON."""
     return value if isinstance(value, str) else write_json(value, ensure_ascii=False)

@@ -215,7 +215,7 @@ def test_functions_extensions_and_handlers() -> None:
     assert reached == {
         "/do/0/once": ("done", 1, 0), "/do/1/again": ("done", 1, 0),
         check: ("done", 2, 0), f"{check}/do/0/first": ("done", 2, 0), f"{check}/do/1/second": ("done", 2, 0),
-        "/do/2/safe": ("done", 1, 0), "/do/2/safe/try/0/fail": ("stopped", 1, 0),
+        "/do/2/safe": ("done", 1, 0), "/do/2/safe/try/0/fail": ("failed", 1, 0),
         log: ("done", 0, 0), f"{log}/0/note": ("done", 1, 0),
         "/do/2/safe/catch": ("done", 0, 0), "/do/2/safe/catch/do/0/handle": ("done", 1, 0),
     }  # fmt: skip
@@ -245,7 +245,7 @@ def test_what_failed_in_a_function_has_ended_when_the_error_is_handled(each: dic
     running = [path for path, one in parts.items() if one.ended is None]
     assert all(path.startswith("/do/0/begin") and "/try/" not in path for path in running), running
     assert running
-    assert {one.status for path, one in parts.items() if path.startswith("/use/")} == {"stopped"}
+    assert {one.status for path, one in parts.items() if path.startswith("/use/")} == {"failed"}
 
 
 def test_an_extension_has_ended_while_the_task_that_it_extends_goes_on() -> None:

@@ -134,13 +134,22 @@ def _with_defaults(arguments: NamedArguments, parameters: dict[str, JSON], ident
 
 
 def _url_in(card: Document) -> str:
-    """Return the URL of the agent's interface for JSON-RPC. Raises CallFailed if the card has none."""
-    for interface in _interfaces(card.content):
-        kind = interface.get("transport", interface.get("protocolBinding", _JSON_RPC))
-        if str(kind).upper() == _JSON_RPC and isinstance(interface.get("url"), str):
-            url: str = interface["url"]
-            return join_url(card.url, url) if card.url else url
-    raise permanent_failure("BadDocument", f"the agent's card '{card.name}' has no URL for JSON-RPC")
+    """Return the URL of the agent's interface for JSON-RPC. Raises CallFailed if the card has none.
+
+    The methods of DSL 1.0, such as `message/send`, are those of versions before 1.0 of the protocol: an interface for
+    these is preferred.
+    """
+    found = [
+        interface
+        for interface in _interfaces(card.content)
+        if str(interface.get("transport", interface.get("protocolBinding", _JSON_RPC))).upper() == _JSON_RPC
+        and isinstance(interface.get("url"), str)
+    ]
+    if not found:
+        raise permanent_failure("BadDocument", f"the agent's card '{card.name}' has no URL for JSON-RPC")
+    older = (one for one in found if str(one.get("protocolVersion", "0")).startswith("0"))
+    url: str = next(older, found[0])["url"]
+    return join_url(card.url, url) if card.url else url
 
 
 def _interfaces(card: dict[str, Any]) -> Iterator[dict[str, Any]]:

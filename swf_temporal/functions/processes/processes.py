@@ -10,9 +10,11 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed, MissingExtra, permanent_failure
 from swf_temporal.base.files import read_bytes, why_unreadable
 from swf_temporal.functions.auth.auth import auth_for_document, headers_for, reading_document
+from swf_temporal.base.strict_json import write_json
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.documents.documents import is_web, locate
 from swf_temporal.functions.http.client import Request
+from swf_temporal.functions.named_arguments import word_of
 from swf_temporal.functions.port import Performer, Services
 from swf_temporal.functions.processes import quickjs_process
 from swf_temporal.functions.processes.arguments import RETURNS, ProcessArguments
@@ -59,8 +61,12 @@ class Processes(Performer):
     async def _shell(self, call: Call, arguments: ProcessArguments) -> ProcessResult:
         if not self._settings.runners.shell:
             raise runner_off(call, "is a shell command", "'runners: {shell: true}' or SWF_RUNNERS_SHELL=1")
-        command = ["sh", "-c", arguments.text("command"), "sh", *arguments.words("arguments")]
-        return await self._run(call, "the shell command", command, arguments)
+        text, given = arguments.text("command"), arguments.value("arguments")
+        if isinstance(given, dict):
+            text, words = f'{text.rstrip()} "$@"', _assignments(given)
+        else:
+            words = arguments.words("arguments")
+        return await self._run(call, "the shell command", ["sh", "-c", text, "sh", *words], arguments)
 
     async def _script(self, call: Call, arguments: ProcessArguments) -> ProcessResult:
         name = arguments.text("language").lower()
@@ -70,10 +76,13 @@ class Processes(Performer):
         if language not in self._settings.runners.script:
             allowing = f"'runners: {{script: [{language}]}}' or SWF_RUNNERS_SCRIPT={language}"
             raise runner_off(call, f"is a script in the language {language}", allowing)
-        code = await self._code(call, arguments)
+        code, given = await self._code(call, arguments), arguments.value("arguments")
         file, command = self._interpreter(call, language, code)
-        command = [*command, file, *arguments.words("arguments")]
-        return await self._run(call, "the script", command, arguments, {file: code})
+        if isinstance(given, dict):
+            code, words = _with_variables(language, given, code), []
+        else:
+            words = arguments.words("arguments")
+        return await self._run(call, "the script", [*command, file, *words], arguments, {file: code})
 
     async def _container(self, call: Call, arguments: ProcessArguments) -> ProcessResult:
         if self._engine is None:
@@ -138,6 +147,19 @@ class Processes(Performer):
             return content
 
         return await reading_document(resource, call, self._services.tokens, fetch)
+
+
+def _assignments(given: dict[str, JSON]) -> list[str]:
+    """Return named arguments of a command, as its words: `name=value`, or the name alone if it has no value."""
+    return [name if value is None else f"{name}={word_of(value)}" for name, value in given.items()]
+
+
+def _with_variables(language: ScriptLanguage, given: dict[str, JSON], code: str) -> str:
+    """Return *code*, in which named arguments are global variables."""
+    values = write_json(given)
+    if language is ScriptLanguage.PYTHON:
+        return f"globals().update(__import__('json').loads({values!r}))\n{code}"
+    return f"Object.assign(globalThis, JSON.parse({write_json(values)}));\n{code}"
 
 
 def _returned(call: Call, result: ProcessResult, returned: str) -> JSON:

@@ -106,6 +106,9 @@ async def test_an_error_of_the_agent(agent: Agent, functions: Functions, method:
      "/v2"),
     ({"supportedInterfaces": [{"url": "{}/rest", "protocolBinding": "HTTP+JSON"},
                               {"url": "{}/v2", "protocolBinding": "JSONRPC"}]}, "/v2"),
+    ({"supportedInterfaces": [{"url": "{}/v1", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"},
+                              {"url": "{}/v2", "protocolBinding": "JSONRPC", "protocolVersion": "0.3"}]}, "/v2"),
+    ({"supportedInterfaces": [{"url": "{}/v2", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}]}, "/v2"),
 ])  # fmt: skip
 async def test_the_url_in_a_card(agent: Agent, functions: Functions, card: dict[str, Any], path: str) -> None:
     agent.card = json.loads(json.dumps(card).replace("{}", agent.url))

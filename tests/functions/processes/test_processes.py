@@ -54,6 +54,7 @@ def running(calling: Calling) -> Running:
     (shell("cat"), ""),
     (shell('printf %s "$A-$B"', environment={"A": "x y", "B": 5}), "x y-5"),
     (shell('echo "$1"', arguments=["$(id); `id` ' \""]), "$(id); `id` ' \"\n"),
+    (shell("printf '<%s>'\n", arguments={"a": "x y", "b": [1], "--verbose": None}), "<a=x y><b=[1]><--verbose>"),
     (shell("echo out; echo err >&2", **{"return": "stderr"}), "err\n"),
     (shell("echo out; exit 3", **{"return": "code"}), 3),
     (shell("echo out", **{"return": "none"}), None),
@@ -66,6 +67,8 @@ def running(calling: Calling) -> Running:
     (shell("head -c 300000 /dev/zero | tr '\\0' x"), "x" * 300_000),
     (process("script", language="python", code="import sys\nprint(sys.argv[1:], sys.stdin.read())",
              arguments=["a"], stdin="hi"), "['a'] hi\n"),
+    (process("script", language="python", code="import sys\nprint(who, items, sys.argv[1:])",
+             arguments={"who": 'Ada "L"', "items": [1, None, True]}), "Ada \"L\" [1, None, True] []\n"),
 ])  # fmt: skip
 async def test_what_a_process_returns(running: Running, call: Call, expected: JSON) -> None:
     assert await running().call(call) == expected
@@ -98,6 +101,17 @@ async def test_a_script_in_javascript(running: Running, node: str | None) -> Non
     stdout = "stdin > Hello\narg > hello 5 true null\nenv > bar\n"
     expected = {"code": 0, "stdout": stdout, "stderr": "a warning\n"}
     assert await running(ALL.replace(node=node)).call(call) == expected
+
+
+@pytest.mark.parametrize("node", [None, pytest.param("node", marks=NEEDS_NODE)])
+@pytest.mark.parametrize("code", [
+    "import { readFileSync } from 'node:fs';\nconsole.log(readFileSync(0, 'utf8'), greetings, items.length);",
+    "const fs = require('fs');\nlet items = [];\nconsole.log(fs.readFileSync(0, 'utf8'), greetings, items.length + 2);",
+])  # fmt: skip
+async def test_named_arguments_are_variables_of_a_script(running: Running, node: str | None, code: str) -> None:
+    given: JSON = {"greetings": "Hello, \u2028'\"\\", "items": [1, {"__proto__": 2}]}
+    call = process("script", language="javascript", code=code, stdin="in", arguments=given)
+    assert await running(ALL.replace(node=node)).call(call) == "in Hello, \u2028'\"\\ 2\n"
 
 
 @pytest.mark.parametrize(("code", "expected"), [

@@ -52,6 +52,7 @@ OTHER_MEANINGS: Final = {
         "swf_temporal/http/gateway/openapi.py": "OpenAPI calls it so",
     },
     "protocolVersion": {
+        "swf_temporal/functions/a2a/a2a.py": "A2A calls it so",
         "swf_temporal/functions/asyncapi/asyncapi.py": "AsyncAPI calls it so",
         "swf_temporal/functions/mcp/mcp.py": "MCP calls it so",
     },

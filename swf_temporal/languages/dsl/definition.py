@@ -426,7 +426,7 @@ def inputs_of_starts(workflow: Workflow, program: "DslProgram", events: Iterable
     schedule = workflow.schedule
     if schedule is None or schedule.on is None:
         return []
-    filters, how = filters_of(schedule.on), schedule.read or "data"
+    filters, how = filters_of(schedule.on), schedule.read or ("envelope" if program.expects_envelopes else "data")
     if schedule.on.all is None:
         return [[read_event(event, how)] for event in events if any(is_meant(one, event, program) for one in filters)]
     return _together(filters, how, program, events)

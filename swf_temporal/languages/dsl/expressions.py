@@ -140,6 +140,12 @@ _FUNCTIONS: Final = {
 """The jq of zigflow's own functions, which take their time from the workflow."""
 
 
+def is_whole_expression(text: str) -> bool:
+    """Return whether *text* is one runtime expression in its marks, and nothing else."""
+    text = text.strip()
+    return text.startswith("${") and text.endswith("}")
+
+
 class StrictExpressions(RuntimeExpressions):
     """Compiles the expressions of a zigflow document: the texts that begin with `${` and end with `}`, as a whole."""
 

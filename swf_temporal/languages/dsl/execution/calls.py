@@ -9,6 +9,7 @@ from swf_temporal.base.errors import WorkflowFault
 from swf_temporal.languages.dsl.execution.frames import CallBody, ListFrame, SubscriptionFrame, TaskFrame
 from swf_temporal.languages.dsl.execution.lane import Lane
 from swf_temporal.languages.dsl.execution.requests import SECRETS, Request, auth_of, scheme_of, uses_secrets
+from swf_temporal.languages.dsl.expressions import is_whole_expression
 from swf_temporal.languages.dsl.model.workflow import (
     AsyncApiSubscription,
     CallA2A,
@@ -59,6 +60,8 @@ class Callee:
         self.kind = kind
         self.arguments = arguments
         self.uris = uris
+        self.verbatim: Collection[str] = ()
+        """The arguments in which nothing is evaluated."""
         self.operation: JSON = None
         self.metadata: dict[str, JSON] = {}
         self.policy: Mapping[str, Any] | None = None
@@ -175,7 +178,8 @@ async def make_call(callee: Callee, body: CallBody, data: JSON, lane: Lane, *, f
     # Its `input.from` mentions secrets if that was left for where the call is performed.
     from_ = None if plan.task.input is None else plan.task.input.from_
     from_ = from_ if from_ is not None and uses_secrets(from_, lane) else None
-    request = Request(callee.arguments, callee.uris if options is None else (), from_, program.expressions)
+    uris = callee.uris if options is None else ()
+    request = Request(callee.arguments, uris, callee.verbatim, from_, program.expressions)
     template: SecretTemplate | None = None
     if SECRETS in request.mentions:
         seen = lane.seen()
@@ -373,6 +377,8 @@ async def run_process(task: RunTask, frame: TaskFrame, data: JSON, lane: Lane) -
     if run.script is not None and run.script.source is not None:
         uri, callee.of_document = _endpoint(arguments.pop("source")["endpoint"])
         callee.metadata = {"source": await lane.uri(uri, data)}
+    if run.script is not None and run.script.code is not None and not is_whole_expression(run.script.code):
+        callee.verbatim = ("code",)  # `${ }` in it is the script's
     if run.container is not None:
         await _complete_container(run, body, arguments, data, lane)
         callee.generated = () if run.container.name is not None else ("name",)

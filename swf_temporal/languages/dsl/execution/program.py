@@ -1,8 +1,9 @@
 """A definition prepared for running: its task lists, its expressions and its schemas, each made once."""
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from swf_temporal.expressions.json_schema import DataSchemaValidator
 from swf_temporal.languages.dsl.expressions import RuntimeExpressions, texts_in
@@ -103,6 +104,9 @@ _GROUPS = {"do": "composite", "fork": "composite"}
 """The words of extensions for several types of tasks."""
 
 
+_DATA_OF_EVENT: Final = re.compile(r"\$workflow\.input\s*\.?\[\s*\d*\s*\]\s*\.data\b")
+
+
 class DslProgram:
     """A definition prepared for running."""
 
@@ -144,6 +148,11 @@ class DslProgram:
             is_loose=evaluate.mode == "loose",
             texts=lambda: texts_in(self.definition),
         )
+
+    @cached_property
+    def expects_envelopes(self) -> bool:
+        """Whether an expression takes events in the workflow's input for whole ones, as the example of the text does."""
+        return any(_DATA_OF_EVENT.search(text) for text in texts_in(self.definition))
 
     @cached_property
     def describes_tasks(self) -> bool:

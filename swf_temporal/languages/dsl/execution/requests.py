@@ -5,7 +5,7 @@ so is an `input.from` that does. No secret is in a history.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from swf_temporal.languages.dsl.execution.lane import Lane
 
 SECRETS: Final = "secrets"
-_ARGUMENTS, _URIS, _FROM = "arguments", "uris", "from"
-"""The parts of a stored template: the arguments, the paths of the URIs in them, and `input.from`."""
+_ARGUMENTS, _URIS, _VERBATIM, _FROM = "arguments", "uris", "verbatim", "from"
+"""The parts of a stored template: the arguments, those that are URIs or no templates, and `input.from`."""
 _NAME: Final = re.compile(r"\{([^{}]*)\}")
 _KEPT: Final = "-._~"
 """The characters that a URI has as they are, beside letters and digits."""
@@ -39,24 +39,38 @@ class Request:
     constant = False
     kinds: frozenset[str] = frozenset({"object"})
 
-    def __init__(self, arguments: Any, uris: Sequence[str], from_: JSON, expressions: RuntimeExpressions) -> None:
-        """*uris* are the paths, with dots, of the URI templates in *arguments*; *from_* is evaluated before them."""
+    def __init__(
+        self,
+        arguments: dict[str, Any],
+        uris: Sequence[str],
+        verbatim: Collection[str],
+        from_: JSON,
+        expressions: RuntimeExpressions,
+    ) -> None:
+        """*uris* are the paths, with dots, of the URI templates in *arguments*; *from_* is evaluated before them.
+
+        *verbatim* are the names of arguments in which nothing is evaluated.
+        """
         self.template: dict[str, JSON] = {
             _ARGUMENTS: arguments,
             _URIS: list(uris),
+            _VERBATIM: sorted(verbatim),
             _FROM: from_,
         }
-        self._expressions = expressions
+        self._verbatim = {name: arguments[name] for name in arguments if name in verbatim}
         literal = {name for name in uris if not _is_expression(_at(arguments, name))}
         self._literal = sorted(literal)
-        self._compiled = expressions.template(self.template[_ARGUMENTS])
+        evaluated = arguments
+        if self._verbatim:
+            evaluated = {name: None if name in self._verbatim else value for name, value in arguments.items()}
+        self._compiled = expressions.template(evaluated)
         self._from = None if from_ is None else expressions.expression(from_)
         self.mentions = self._compiled.mentions | (self._from.mentions if self._from is not None else frozenset())
 
     @classmethod
     def of_record(cls, template: Mapping[str, Any], expressions: RuntimeExpressions) -> "Request":
         """Return the request that was stored as *template*."""
-        return cls(template[_ARGUMENTS], template[_URIS], template[_FROM], expressions)
+        return cls(template[_ARGUMENTS], template[_URIS], template[_VERBATIM], template[_FROM], expressions)
 
     def __call__(self, data: JSON, variables: Variables) -> EvaluationOutcome:
         """Return the arguments for *data*."""
@@ -68,7 +82,7 @@ class Request:
             written = _at(found, path)
             if isinstance(written, str):
                 found = _with(found, path.split("."), expanded(written, data))
-        return found
+        return {**found, **self._verbatim} if self._verbatim and isinstance(found, dict) else found
 
 
 def _one(outcome: EvaluationOutcome) -> JSON:

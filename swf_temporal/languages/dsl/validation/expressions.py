@@ -37,6 +37,11 @@ _FOREIGN: Final = ("code", "command")
 _JS_MEMBER: Final = re.compile(r"\$secrets(?:\.([A-Za-z_]\w*)|\[\s*[\"']([^\"']+)[\"']\s*\])")
 
 
+_FILTERS: Final = ("catch.when", "catch.exceptWhen")
+"""The fields that decide about an error, and whose data are the input of the task."""
+_OF_ERROR: Final = re.compile(r"(?<![\w$)\]?.])\.(?:status|type|title|detail|instance)\b")
+
+
 def check_expressions(walk: Walk, report: Report) -> None:
     """Add the problems of the expressions in a definition."""
     workflow, fields = walk.workflow, list(fields_of(walk))
@@ -67,6 +72,10 @@ def check_expressions(walk: Walk, report: Report) -> None:
             continue
         if not (field.is_expression or is_loose or "${" in field.text):
             _plain(field, expressions, names, report)
+        if field.key in _FILTERS and not compiled.mentions and (found := _OF_ERROR.search(field.text)):
+            message = f"{field.owner}: {field.key} reads {found[0]} of the task's input"
+            hint = f"the error is a variable: $error{found[0]}, or with the name that catch.as gives it"
+            report.warning("error-in-data", message, field.position, hint)
         if compiled.mentions:
             is_perhaps = is_loose and not field.is_expression and "${" not in field.text
             _mentions(field, compiled, workflow, report, is_perhaps=is_perhaps)

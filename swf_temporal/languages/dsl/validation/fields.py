@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from swf_temporal.base.errors import Position
-from swf_temporal.languages.dsl.expressions import ARGUMENTS
+from swf_temporal.languages.dsl.expressions import ARGUMENTS, is_whole_expression
 from swf_temporal.languages.dsl.model.node import Node
 from swf_temporal.languages.dsl.model.parts import (
     Authentication,
@@ -266,7 +266,9 @@ def _run(fields: _Fields, task: RunTask, within: frozenset[str]) -> None:
         fields.templates(run.container, within, secrets=True, but=("lifetime",))
         fields.template(run.container.lifetime, "after", within)
     if run.script is not None:
-        fields.templates(run.script, within, secrets=True, but=("source", "language"))
+        fields.templates(run.script, within, secrets=True, but=("source", "language", "code"))
+        if run.script.code is not None and is_whole_expression(run.script.code):
+            fields.template(run.script, "code", within, secrets=True)
         _resource(fields, run.script.source, within)
     fields.templates(run.shell, within, secrets=True)
 

@@ -81,7 +81,7 @@ def _duplicates(what: str, where: str, named: Sequence[NamedTask | NamedCase], r
     for one in named:
         if one.name in seen:
             message = f"there are several {what} named {one.name!r} in one {where}"
-            report.error("duplicate-name", message, one.where.position, "rename one of them")
+            report.warning("duplicate-name", message, one.where.position, "rename one of them")
         seen.add(one.name)
 
 

@@ -9,8 +9,8 @@ from typing import Final
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed, MissingExtra, permanent_failure
 from swf_temporal.base.files import read_bytes, why_unreadable
-from swf_temporal.functions.auth.auth import auth_for_document, headers_for, reading_document
 from swf_temporal.base.strict_json import write_json
+from swf_temporal.functions.auth.auth import auth_for_document, headers_for, reading_document
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.documents.documents import is_web, locate
 from swf_temporal.functions.http.client import Request

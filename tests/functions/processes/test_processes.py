@@ -68,7 +68,7 @@ def running(calling: Calling) -> Running:
     (process("script", language="python", code="import sys\nprint(sys.argv[1:], sys.stdin.read())",
              arguments=["a"], stdin="hi"), "['a'] hi\n"),
     (process("script", language="python", code="import sys\nprint(who, items, sys.argv[1:])",
-             arguments={"who": 'Ada "L"', "items": [1, None, True]}), "Ada \"L\" [1, None, True] []\n"),
+             arguments={"who": 'Ada "L"', "items": [1, None, True]}), 'Ada "L" [1, None, True] []\n'),
 ])  # fmt: skip
 async def test_what_a_process_returns(running: Running, call: Call, expected: JSON) -> None:
     assert await running().call(call) == expected

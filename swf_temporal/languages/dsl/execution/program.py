@@ -151,7 +151,7 @@ class DslProgram:
 
     @cached_property
     def expects_envelopes(self) -> bool:
-        """Whether an expression takes events in the workflow's input for whole ones, as the example of the text does."""
+        """Whether an expression takes events in the workflow's input for whole ones, as the text's example does."""
         return any(_DATA_OF_EVENT.search(text) for text in texts_in(self.definition))
 
     @cached_property

@@ -54,7 +54,7 @@ class Request:
         self.template: dict[str, JSON] = {
             _ARGUMENTS: arguments,
             _URIS: list(uris),
-            _VERBATIM: sorted(verbatim),
+            _VERBATIM: [*sorted(verbatim)],
             _FROM: from_,
         }
         self._verbatim = {name: arguments[name] for name in arguments if name in verbatim}

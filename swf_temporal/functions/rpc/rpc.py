@@ -48,18 +48,29 @@ _TLS_PORT: Final = 443
 
 
 def requests_of(method: MethodDescriptor, arguments: JSON, pool: DescriptorPool) -> list[Message]:
-    """Return the messages for the arguments: for each of an array for a stream, else one. Raises CallFailed."""
+    """Return the messages for the arguments: for a stream, those of an array or one object, else one.
+
+    Raises CallFailed.
+    """
     if not method.client_streaming:
         return [_message(method, {} if arguments is None else arguments, pool)]
-    if isinstance(arguments, dict) and list(arguments) == [STREAM]:
+    if isinstance(arguments, dict) and list(arguments) == [STREAM] and _is_of_stream(method, arguments[STREAM]):
         arguments = arguments[STREAM]
+    elif isinstance(arguments, dict):
+        arguments = [arguments]
     if not isinstance(arguments, list):
         message = (
-            f"the method '{method.name}' takes a stream: its arguments are an array of '{method.input_type.name}', "
-            f"or an object with that array as '{STREAM}'"
+            f"the method '{method.name}' takes a stream: its arguments are an object, one '{method.input_type.name}', "
+            f"or {{\"{STREAM}\": [...]}}, which has several"
         )
         raise permanent_failure("BadArguments", message)
     return [_message(method, item, pool) for item in arguments]
+
+
+def _is_of_stream(method: MethodDescriptor, value: JSON) -> bool:
+    """Return whether *value*, which stands alone under `requests`, is meant as the messages, and not as a field."""
+    fields = {name for field in method.input_type.fields for name in (field.name, field.json_name)}
+    return isinstance(value, list) or STREAM not in fields
 
 
 def _message(method: MethodDescriptor, value: Any, pool: DescriptorPool) -> Message:

@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from google.protobuf.json_format import MessageToDict
 
 from swf_temporal.base.calls import Auth, AuthRef, Function
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
+from swf_temporal.functions.rpc.protos import Protos
+from swf_temporal.functions.rpc.rpc import requests_of
 from swf_temporal.settings.calls import Options, Settings
 from tests.failing import fault_of
 from tests.functions.conftest import Calling, Service, showing, showing_token
@@ -46,6 +49,31 @@ async def test_one_message_for_a_stream(functions: Functions) -> None:
     people: Any = [{"full_name": "Ada"}, {"full_name": "Grace"}]
     assert await functions.call(_call("ImportUsers", people)) == {"count": 2, "names": ["Ada", "Grace"]}
     assert await functions.call(_call("ImportUsers", [])) == {"count": 0, "names": []}
+    assert await functions.call(_call("ImportUsers", {"requests": people})) == {"count": 2, "names": ["Ada", "Grace"]}
+
+
+@pytest.mark.parametrize(("arguments", "name"), [({"fullName": "Ada"}, "Ada"), ({"HEADER_a": "b"}, ""), ({}, "")])
+async def test_an_object_is_a_stream_of_one_message(functions: Functions, arguments: Any, name: str) -> None:
+    assert await functions.call(_call("ImportUsers", arguments)) == {"count": 1, "names": [name]}
+    assert await functions.call(_call("Rename", arguments)) == [{"id": "0", "full_name": name.upper()}]
+
+
+@pytest.mark.parametrize(("field", "arguments", "sent"), [
+    ("repeated Line requests", {"requests": [{}, {}]}, [{}, {}]),
+    ("repeated Line requests", {"requests": [{"requests": [{}]}]}, [{"requests": [{}]}]),
+    ("Line requests", {"requests": {}}, [{"requests": {}}]),
+    ("map<string, string> requests", {"requests": {"a": "b"}}, [{"requests": {"a": "b"}}]),
+])  # fmt: skip
+async def test_messages_with_a_field_that_is_called_like_the_array(
+    tmp_path: Path, field: str, arguments: Any, sent: list[Any]
+) -> None:
+    """An array is the messages; anything else is the value of the field."""
+    messages = f"message Line {{ {field} = 1; }} message Order {{ {field} = 1; }}"
+    service = "service Shop { rpc Buy(stream Order) returns (Line); }"
+    (tmp_path / "shop.proto").write_text(f'syntax = "proto3"; {messages} {service}', encoding="utf-8")
+    services = await Protos().load("shop.proto", str(tmp_path / "shop.proto"), None)
+    requests = requests_of(services.method("Shop", "Buy"), arguments, services.pool)
+    assert [MessageToDict(one) for one in requests] == sent
 
 
 @pytest.mark.parametrize(("method", "arguments", "names"), [
@@ -263,7 +291,10 @@ async def test_answers_that_are_too_large(
     *((method, given, f"takes a 'shop.people.Person': an object with its fields, and this is {told}")
       for method, given, told in (("AddUser", "", "a string"), ("AddUser", [], "an array"), ("AddUser", 5, "a number"),
                                   ("Rename", [5], "a number"))),
-    ("ImportUsers", {"full_name": "Ada"}, "takes a stream: its arguments are an array of 'Person', or an object"),
+    *(("ImportUsers", given, """takes a stream: its arguments are an object, one 'Person', or {"requests": [...]}""")
+      for given in (None, "Ada", {"requests": None}, {"requests": {"full_name": "Ada"}})),
+    ("ImportUsers", {"fullname": "Ada"}, 'no field named "fullname"'),
+    ("ImportUsers", {"requests": [], "full_name": "Ada"}, 'no field named "requests"'),
     ("AddUser", {"HEADER_a b": 1}, "'a b' cannot be the name of metadata"),
     ("AddUser", {"HEADER_grpc-timeout": "1S"}, "'grpc-timeout' cannot be the name of metadata"),
     ("AddUser", {"HEADER_a": "ä"}, "the metadata 'a' would contain a character"),

@@ -95,8 +95,8 @@ class Grant:
     others: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     is_endpoint: bool = False
     """Whether the authority is known to be the URL of the token endpoint."""
-    is_described: bool = False
-    """Whether the authority must describe itself: without a description, it is not the token endpoint either."""
+    needs_endpoint: bool = False
+    """Whether a description of the authority has to name the token endpoint; without one, the authority is it."""
     method: str = ""
     """How the client authenticates; if it is empty, as the authority's description says, by default in a header."""
     assertion: str = field(default="", repr=False)
@@ -154,7 +154,7 @@ def read_grant(auth: str, properties: Mapping[str, JSON], scheme: str = OAUTH2) 
         scopes=tuple(_texts(properties, "scopes")),
         others=(*_sent(kind, properties), *(("audience", audience) for audience in _texts(properties, "audiences"))),
         is_endpoint=bool(endpoint),
-        is_described=scheme == OIDC,
+        needs_endpoint=scheme == OIDC,
         method=method,
         assertion=_text(properties, "clientAssertion"),
         as_json=is_nested and _one_of(auth, properties, "encoding", _ENCODINGS) == _JSON,

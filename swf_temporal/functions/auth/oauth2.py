@@ -133,19 +133,23 @@ class Tokens:
 
     async def _endpoint(self, grant: Grant) -> Endpoint:
         """Return the token endpoint in the authority's metadata, or else the authority, if it may be one."""
-        for url in _metadata_urls(grant.authority):
+        urls = _metadata_urls(grant.authority)
+        # The URL of a description is no token endpoint, even if there is nothing.
+        is_described = urls == (grant.authority,)
+        for url in urls:
             try:
                 metadata = (await self._http.request(Request("GET", url))).body
             except CallFailed as fault:
                 if fault.status is None or fault.status >= _SERVER_ERROR:
                     raise _failed(grant, fault.message, retryable=fault.retryable) from fault
                 continue
+            is_described = True
             endpoint = metadata.get("token_endpoint") if isinstance(metadata, dict) else None
             if isinstance(metadata, dict) and isinstance(endpoint, str) and endpoint:
                 methods = metadata.get("token_endpoint_auth_methods_supported")
                 knows_form_only = isinstance(methods, list) and POST in methods and BASIC not in methods
                 return Endpoint(endpoint, POST if knows_form_only else BASIC)
-        if grant.is_described:
+        if grant.needs_endpoint and is_described:
             raise _failed(
                 grant, "the authority does not describe itself with a token_endpoint, as OpenID Connect has it"
             )

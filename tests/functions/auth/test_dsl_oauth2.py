@@ -248,6 +248,8 @@ class Recorder(Service):
     def __init__(self, server: ThreadingHTTPServer) -> None:
         super().__init__(server)
         self.metadata: Any = None
+        self.status = 404
+        """That of a description which there is not."""
         self.refusal: Any = None
         self.token = "token-4eC39HqLyjWDarjtT1"  # noqa: S105 - of a test
 
@@ -260,7 +262,7 @@ class Recorder(Service):
             given = request.headers.get("authorization")
             return (200, {"token": self.token}) if given == f"Bearer {self.token}" else (401, {})
         if request.method == "GET":
-            return (404, {}) if self.metadata is None else (200, self.metadata)
+            return (self.status, {}) if self.metadata is None else (200, self.metadata)
         if self.refusal:
             return 400, self.refusal
         return 200, {"access_token": self.token, "token_type": "Bearer", "expires_in": 3600}
@@ -357,12 +359,34 @@ async def test_an_authority_of_oidc_says_where_tokens_are(recorder: Recorder, ca
         assert [one.path for one in recorder.requests] == [asked, "/a/b", "/orders"]
 
 
-@pytest.mark.parametrize("metadata", [None, {}, {"token_endpoint": 5}, ["a"]])
-async def test_an_authority_of_oidc_must_say_so(recorder: Recorder, calling: Calling, metadata: Any) -> None:
+async def test_an_authority_of_oidc_without_a_description_is_the_token_endpoint(
+    recorder: Recorder, calling: Calling
+) -> None:
+    await calling(at=recorder.url).call(ask(f"{recorder.url}/realm", BY_CLIENT, "oidc"))
+    described = [("GET", DESCRIBED), ("GET", "/.well-known/oauth-authorization-server/realm")]
+    assert [(one.method, one.path) for one in recorder.requests] == [*described, ("POST", "/realm"), ("GET", "/orders")]
+
+
+@pytest.mark.parametrize(("path", "metadata"), [
+    ("/realm", {}), ("/realm", {"token_endpoint": 5}), ("/realm", ["a"]), ("/realm", "<html>"), (DESCRIBED, None),
+])  # fmt: skip
+async def test_a_description_of_oidc_must_name_the_token_endpoint(
+    recorder: Recorder, calling: Calling, path: str, metadata: Any
+) -> None:
     recorder.metadata = metadata
-    call = ask(f"{recorder.url}/realm", BY_CLIENT, "oidc")
+    call = ask(f"{recorder.url}{path}", BY_CLIENT, "oidc")
     told = "the authority does not describe itself with a token_endpoint"
     await fault_of(calling(at=recorder.url).call(call), "AuthFailed", told, retryable=False)
+    assert {request.method for request in recorder.requests} == {"GET"}
+
+
+async def test_an_authority_of_oidc_that_cannot_describe_itself_now(recorder: Recorder, calling: Calling) -> None:
+    """It is not taken for the token endpoint: tokens may be elsewhere."""
+    recorder.status = 500
+    call = ask(f"{recorder.url}/realm", BY_CLIENT, "oidc")
+    await fault_of(calling(at=recorder.url).call(call), "AuthFailed", "500", retryable=True)
+    unreachable = ask("http://127.0.0.1:1/realm", BY_CLIENT, "oidc")
+    await fault_of(calling(at=recorder.url).call(unreachable), "AuthFailed", retryable=True)
     assert {request.method for request in recorder.requests} == {"GET"}
 
 

@@ -45,7 +45,7 @@ def describe(
     workflow = load_given(file, readable)
     catalogue = Catalogue(with_sub_workflows(workflow, file, definitions or (), readable, warn=warn))
     folder = folder_of(workflow)
-    described = Description(workflow, catalogue, datetime.now(UTC), lambda functions: addresses_of(folder, functions))
+    described = Description(workflow, catalogue, datetime.now(UTC), lambda uses: addresses_of(folder, uses))
     match output:
         case Format.JSON:
             print_json(described.facts)

@@ -124,7 +124,7 @@ class Description:
         Properties that the definition does not have are left out, except for common lists, which are empty then.
         """
         one, outline = self._definition, self._outline
-        leads = self._addresses(use.function for use in one.functions)
+        leads = self._addresses(one.functions)
         names = ("id", "version", "namespace", "name", "description")
         return {
             **{name: value for name in names if (value := getattr(one, name))},

@@ -39,6 +39,8 @@ class FunctionUse:
 
     function: Function
     position: Position = START
+    depends_on_data: bool = False
+    """Whether data of an instance decide which document the operation names, so that only a call can read it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -378,7 +380,7 @@ class ShownExpression(NamedTuple):
     """Returns its value for data. Raises BadExpression and SwfError."""
 
 
-Addresses = Callable[[Iterable[Function]], Mapping[str, dict[str, Any]]]
+Addresses = Callable[[Iterable[FunctionUse]], Mapping[str, dict[str, Any]]]
 """Returns the destinations of functions, by name, as far as they are known without a call."""
 
 

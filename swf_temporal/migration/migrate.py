@@ -350,7 +350,7 @@ def _missing(definition: Definition, folder: Path) -> Iterator[Problem]:
     """Yield a problem for each function whose document is a file that is not there."""
     base = str(Path(definition.source.name).parent)
     for use in definition.functions:
-        path = file_named(use.function, base)
+        path = None if use.depends_on_data else file_named(use.function, base)
         if path is not None and not path.exists():
             name = os.path.relpath(path, folder)
             message = f"function {use.function.name!r}: its document {name!r} is not in the project"

@@ -40,7 +40,7 @@ def missing_from_files(workflows: Iterable[Definition], resources: Resources) ->
 
     Proto files are not checked unless the libraries that compile them are installed.
     """
-    naming = [one for one in workflows if any(file_named(use.function, folder_of(one)) for use in one.functions)]
+    naming = [one for one in workflows if any(_file_of(use, folder_of(one)) for use in one.functions)]
     if not naming:
         return []
     import asyncio  # noqa: PLC0415 - most definitions name no file
@@ -48,7 +48,8 @@ def missing_from_files(workflows: Iterable[Definition], resources: Resources) ->
     from swf_temporal.functions.calling import Functions  # noqa: PLC0415 - as above
     from swf_temporal.settings.calls import Settings  # noqa: PLC0415 - as above
 
-    return asyncio.run(_missing(naming, Functions(settings=Settings(resources=resources)).prepare, is_worker=False))
+    functions = Functions(settings=Settings(resources=resources))
+    return asyncio.run(_missing(naming, partial(_prepared, functions), is_worker=False))
 
 
 async def missing(workflows: Iterable[Definition], functions: "Functions") -> list[Problem]:
@@ -57,16 +58,16 @@ async def missing(workflows: Iterable[Definition], functions: "Functions") -> li
     The documents found are cached for calls. Python functions are only known if *functions* has them.
     """
 
-    async def prepare(function: Function, base: str | None) -> "Described | None":
-        functions.check(function)
-        return await functions.prepare(function, base)
+    async def prepare(use: FunctionUse, base: str | None) -> "Described | None":
+        functions.check(use.function)
+        return await _prepared(functions, use, base)
 
     return await _missing(workflows, prepare, is_worker=True)
 
 
 async def _missing(
     workflows: Iterable[Definition],
-    prepare: "Callable[[Function, str | None], Awaitable[Described | None]]",
+    prepare: "Callable[[FunctionUse, str | None], Awaitable[Described | None]]",
     *,
     is_worker: bool,
 ) -> list[Problem]:
@@ -76,7 +77,7 @@ async def _missing(
         folder = folder_of(workflow)
         for use in workflow.functions:
             try:
-                found = await prepare(use.function, folder)
+                found = await prepare(use, folder)
             except OSError as error:  # such as no file descriptor for the compiler of proto files
                 problems.append(_problem(workflow, use, CallFailed(str(error))))
             except CallFailed as fault:
@@ -87,27 +88,38 @@ async def _missing(
     return list(dict.fromkeys(problems))
 
 
-def addresses_of(folder: str | None, functions: Iterable[Function]) -> dict[str, AddressFacts]:
+async def _prepared(functions: "Functions", use: FunctionUse, base: str | None) -> "Described | None":
+    return None if use.depends_on_data else await functions.prepare(use.function, base)
+
+
+def _file_of(use: FunctionUse, base: str | None) -> Path | None:
+    return None if use.depends_on_data else file_named(use.function, base)
+
+
+def addresses_of(folder: str | None, uses: Iterable[FunctionUse]) -> dict[str, AddressFacts]:
     """Return the operation of each function and, if its document is on this machine, the address.
 
     Documents are found relative to *folder*.
     """
     import asyncio  # noqa: PLC0415 - as above
 
-    return asyncio.run(_addresses(folder, functions))
+    return asyncio.run(_addresses(folder, uses))
 
 
-async def _addresses(folder: str | None, functions: Iterable[Function]) -> dict[str, AddressFacts]:
+async def _addresses(folder: str | None, uses: Iterable[FunctionUse]) -> dict[str, AddressFacts]:
     from swf_temporal.functions.calling import Functions  # noqa: PLC0415 - as above
 
     performing = Functions()
-    return {one.name: await _address(one, folder, performing) for one in functions}
+    return {one.function.name: await _address(one, folder, performing) for one in uses}
 
 
-async def _address(function: Function, folder: str | None, functions: "Functions") -> AddressFacts:
+async def _address(use: FunctionUse, folder: str | None, functions: "Functions") -> AddressFacts:
+    function = use.function
     kind = operation_type(function.type)
     named = {} if kind is None else kind.named(function.operation)
     facts: AddressFacts = {name: value for name, value in named.items() if value}
+    if use.depends_on_data:
+        return facts
     try:
         found = await functions.look(function, folder)
     except CallFailed as fault:

@@ -48,7 +48,7 @@ def addresses(tmp_path: Path) -> dict[str, Facts]:
     file = tmp_path / "leads.yaml"
     file.write_text(DEFINITION)
     definition = load(file)
-    return addresses_of(folder_of(definition), [use.function for use in definition.functions])
+    return addresses_of(folder_of(definition), definition.functions)
 
 
 def test_each_by_its_document(addresses: dict[str, Facts]) -> None:

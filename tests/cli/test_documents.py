@@ -13,7 +13,7 @@ import pytest
 
 from swf_temporal.functions.calling import Functions
 from swf_temporal.languages.loading import load
-from swf_temporal.sdk.documents import missing, missing_from_files
+from swf_temporal.sdk.documents import addresses_of, folder_of, missing, missing_from_files
 from swf_temporal.text.fetching.resources import Resources
 from tests.cli.conftest import Dev, Swf
 
@@ -99,6 +99,42 @@ def test_functions_in_another_file(swf: Swf) -> None:
     ended = swf("validate", swf.write("asks.yaml", asks))
     assert ended.code == 0
     assert ended.out.startswith("functions.json:1:31  warning  function-document  function 'ask'")
+
+
+CALLS = {
+    "openapi": "document: {endpoint: @}, operationId: getStock",
+    "asyncapi": "document: {endpoint: @}, operation: send, message: {payload: 1}",
+    "grpc": "proto: {endpoint: @}, service: {name: Greeter, host: localhost}, method: Greet",
+    "a2a": "agentCard: {endpoint: @}, method: message/send",
+}
+HEAD = "document: {dsl: 1.0.3, namespace: test, name: asks, version: 1.0.0}\ndo:\n"
+
+
+@pytest.mark.parametrize("kind", CALLS)
+@pytest.mark.parametrize(
+    "uri", ["${ .url }", "specs/${ .name }.json", "https://example.com/{name}", "{url}", "file:///specs/{name}.json"]
+)
+@pytest.mark.parametrize("form", ['"@"', '{uri: "@"}'])
+def test_a_document_that_data_decide(tmp_path: Path, kind: str, uri: str, form: str) -> None:
+    """It is no file whose name is an expression or a template, and is only known to an instance."""
+    file = tmp_path / "asks.yaml"
+    file.write_text(f"{HEAD}  - ask: {{call: {kind}, with: {{{CALLS[kind].replace('@', form.replace('@', uri))}}}}}\n")
+    workflow = load(file)
+    assert missing_from_files([workflow], Resources()) == []
+    assert "problem" not in addresses_of(folder_of(workflow), workflow.functions)["ask"]
+
+
+async def test_a_worker_looks_for_the_documents_that_it_can_know(tmp_path: Path) -> None:
+    calls = {"told": "absent.json", "unknown": "${ .url }", "template": "{name}.json"}
+    given = (f'{{document: {{endpoint: "{uri}"}}, operationId: getStock}}' for uri in calls.values())
+    tasks = (f"  - {name}: {{call: openapi, with: {one}}}\n" for name, one in zip(calls, given, strict=True))
+    file = tmp_path / "asks.yaml"
+    file.write_text(HEAD + "".join(tasks))
+    workflow, functions = load(file), Functions()
+    found = await missing([workflow], functions)
+    assert [one.message.partition(":")[0] for one in found] == ["function 'told'"]
+    assert found == await asyncio.to_thread(missing_from_files, [workflow], Resources())
+    await functions.aclose()
 
 
 def test_programs_and_the_strict(swf: Swf) -> None:

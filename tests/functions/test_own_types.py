@@ -13,6 +13,7 @@ from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.port import Performer, Services
 from swf_temporal.functions.registry import Registry
 from swf_temporal.languages.loading import check
+from swf_temporal.languages.port import FunctionUse
 from swf_temporal.sdk.documents import addresses_of
 from tests.failing import failing, fault_of
 from tests.functions.soap.type import Soap
@@ -145,7 +146,7 @@ def test_its_operations_are_validated_and_described() -> None:
     [problem] = told("https://example.com/quotes")
     assert problem.endswith("names no method: one of the type soap is written https://example.com/service#Method")
     assert told(FINE, "soup") == ["function 'getQuote': 'soup' is treated as a custom type"]
-    assert addresses_of(None, [GET_QUOTE]) == {"getQuote": {"soapAction": "GetQuote"}}
+    assert addresses_of(None, [FunctionUse(GET_QUOTE)]) == {"getQuote": {"soapAction": "GetQuote"}}
     kind = operation_type("soap")
     assert kind is not None
     assert kind.may_need_credentials

@@ -61,7 +61,7 @@ def requests_of(method: MethodDescriptor, arguments: JSON, pool: DescriptorPool)
     if not isinstance(arguments, list):
         message = (
             f"the method '{method.name}' takes a stream: its arguments are an object, one '{method.input_type.name}', "
-            f"or {{\"{STREAM}\": [...]}}, which has several"
+            f'or {{"{STREAM}": [...]}}, which has several'
         )
         raise permanent_failure("BadArguments", message)
     return [_message(method, item, pool) for item in arguments]

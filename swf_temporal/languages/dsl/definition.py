@@ -24,6 +24,7 @@ from swf_temporal.languages.dsl.execution.filters import (
     static_filters,
     value_of,
 )
+from swf_temporal.languages.dsl.execution.requests import is_uri_of_data
 from swf_temporal.languages.dsl.model.node import Node
 from swf_temporal.languages.dsl.model.parts import DataSchema, EventStrategy
 from swf_temporal.languages.dsl.model.workflow import (
@@ -365,7 +366,8 @@ def _functions(workflow: Workflow) -> Iterator[FunctionUse]:
         called = getattr(task, "call", None)
         if called in BUILT_IN and not isinstance(task, CallFunction):
             seen.add(name)
-            yield FunctionUse(Function(name, _TYPES[called], _operation(task)), task.where.value("call"))
+            function = Function(name, _TYPES[called], _operation(task))
+            yield FunctionUse(function, task.where.value("call"), depends_on_data=_depends_on_data(task))
         elif isinstance(task, CallFunction) and task.call not in workflow.use.functions and own_function(task.call):
             seen.add(name)
             yield FunctionUse(Function(name, "custom", own_function(task.call)), task.where.value("call"))
@@ -377,17 +379,29 @@ def _functions(workflow: Workflow) -> Iterator[FunctionUse]:
 
 def _operation(task: Any) -> JSON:
     """Return the operation of a call, as far as it is known without an instance."""
-    given = task.with_
-    resource = getattr(given, "document", None) or getattr(given, "proto", None)
-    if resource is None:
+    given, endpoint = task.with_, _document(task)
+    if endpoint is None:
         return None
-    endpoint = resource.endpoint if isinstance(resource.endpoint, str) else resource.endpoint.uri
     if hasattr(given, "operation_id"):
         return f"{endpoint}#{given.operation_id}"
     if hasattr(given, "service"):
         return f"{endpoint}#{given.service.name}#{given.method}"
     place = {"channel": given.channel} if given.operation is None else {"operation": given.operation}
     return {"document": endpoint, **place, "action": "send" if given.subscription is None else "receive"}
+
+
+def _depends_on_data(task: Any) -> bool:
+    """Return whether the URI of a call's document is an expression, or has names of properties in it."""
+    document = _document(task)
+    return document is not None and is_uri_of_data(document)
+
+
+def _document(task: Any) -> str | None:
+    """Return the URI of the document that describes a call's operation, as written; None if there is none."""
+    resource = getattr(task.with_, "document", None) or getattr(task.with_, "proto", None)
+    if resource is None:
+        return None
+    return resource.endpoint if isinstance(resource.endpoint, str) else resource.endpoint.uri
 
 
 def _awaited(strategy: EventStrategy) -> list[Filter]:

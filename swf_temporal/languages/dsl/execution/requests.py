@@ -130,6 +130,11 @@ def expanded(uri: str, data: JSON) -> str:
     return _NAME.sub(value, uri)
 
 
+def is_uri_of_data(uri: str) -> bool:
+    """Return whether *uri* is an expression, or a template with a `{name}` in it."""
+    return _is_expression(uri) or _NAME.search(uri) is not None
+
+
 def fill(given: SecretTemplate, secrets: Mapping[str, JSON]) -> JSON:
     """Return the arguments of a call with secrets. Raises WorkflowFault if an expression fails."""
     declared = [name for name in given.variables if not name.startswith("__")]

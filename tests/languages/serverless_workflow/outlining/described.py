@@ -13,4 +13,4 @@ _NOW = datetime(2024, 1, 1, tzinfo=UTC)
 def describe(definition: Definition, *others: Definition, now: datetime = _NOW) -> Description:
     folder = folder_of(definition)
     catalogue = Catalogue([definition, *others])
-    return Description(definition, catalogue, now, lambda functions: addresses_of(folder, functions))
+    return Description(definition, catalogue, now, lambda uses: addresses_of(folder, uses))

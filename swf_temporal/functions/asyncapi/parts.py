@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from swf_temporal.base.data import JSON, Path, merge_patch
 from swf_temporal.base.errors import permanent_failure
-from swf_temporal.base.strict_json import read_written, write_json
+from swf_temporal.base.strict_json import read_written, show_json, write_json
 from swf_temporal.expressions.json_schema import BadSchema, DataSchemaValidator
 from swf_temporal.functions.documents.parts import Document, DocumentPart, beside
 from swf_temporal.functions.documents.schemas import is_pattern
@@ -143,9 +143,8 @@ def placed(expression: str, value: JSON, headers: Mapping[str, JSON], payload: J
 
 def _put(target: JSON, path: Path, value: JSON, expression: str) -> dict[str, JSON]:
     if not isinstance(target, dict) or not path:
-        raise permanent_failure(
-            "BadArguments", f"there is no place for {value!r} at {expression}: what is above it is not an object"
-        )
+        message = f"there is no place for {show_json(value)} at {expression}: what is above it is not an object"
+        raise permanent_failure("BadArguments", message)
     step, rest = str(path[0]), path[1:]
     return {**target, step: _put(target.get(step, {}), rest, value, expression) if rest else value}
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import permanent_failure
+from swf_temporal.base.strict_json import show_json
 from swf_temporal.functions.documents.parts import Document
 
 # openapi-schema-validator has no dialect for 2.0, treats `format` as an assertion, and matches patterns without a time
@@ -56,7 +57,7 @@ class _Writer:
         if isinstance(schema, bool):
             return schema
         if not isinstance(schema, dict):
-            raise permanent_failure("BadDocument", f"'{document.name}' has {schema!r} in place of a schema")
+            raise permanent_failure("BadDocument", f"'{document.name}' has {show_json(schema)} in place of a schema")
         reference = next((schema[key] for key in _REFERENCES if key in schema), None)
         referred = self._referred(document, reference) if isinstance(reference, str) else {}
         # Keywords beside a reference count since version 3.1.

@@ -5,6 +5,7 @@ from typing import Final
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed, permanent_failure
+from swf_temporal.base.strict_json import show_json
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.documents.servers import service_url
 from swf_temporal.functions.http.client import Request
@@ -44,15 +45,15 @@ class Requests(Performer):
                 raise _bad(call, f"have no '{name}'{suggestion(name, _NAMES)}")
         method, uri = given.get("method"), given.get("uri")
         if not isinstance(method, str) or method.upper() not in METHODS:
-            raise _bad(call, f"have the method {method!r}, which is not one of {', '.join(METHODS)}")
+            raise _bad(call, f"have the method {show_json(method)}, which is not one of {', '.join(METHODS)}")
         if not isinstance(uri, str) or not uri.strip():
-            raise _bad(call, f"have the uri {uri!r}; it must be a URL")
+            raise _bad(call, f"have the uri {show_json(uri)}; it must be a URL")
         output = CONTENT if given.get(OUTPUT) is None else given[OUTPUT]
         if output not in OUTPUTS:
-            raise _bad(call, f"have the output {output!r}, which is not one of {', '.join(OUTPUTS)}")
+            raise _bad(call, f"have the output {show_json(output)}, which is not one of {', '.join(OUTPUTS)}")
         redirect = given.get(REDIRECT)
         if not isinstance(redirect, bool | None):
-            raise _bad(call, f"have the redirect {redirect!r}; it must be true or false")
+            raise _bad(call, f"have the redirect {show_json(redirect)}; it must be true or false")
         parts = Parts(headers=_object(call, given, "headers"), query=_object(call, given, "query"))
         parts.body = given.get("body")
         # A fragment is not sent: a query added after it would be lost.
@@ -64,7 +65,7 @@ def _object(call: Call, given: dict[str, JSON], name: str) -> dict[str, JSON]:
     value = given.get(name)
     if isinstance(value, dict | None):
         return value or {}
-    raise _bad(call, f"have {value!r} as '{name}', which must be an object")
+    raise _bad(call, f"have {show_json(value)} as '{name}', which must be an object")
 
 
 def _bad(call: Call, why: str) -> CallFailed:

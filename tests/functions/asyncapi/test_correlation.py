@@ -34,7 +34,7 @@ async def test_an_id_is_sent_in_a_header(bench: Bench, given: Any, name: str) ->
 
 
 @pytest.mark.parametrize(("message", "code", "reason"), [
-    ({**IN_PAYLOAD, "payload": True}, "BadArguments", r"no place for '7' at \$message\.payload#/about/id"),
+    ({**IN_PAYLOAD, "payload": True}, "BadArguments", r"no place for \"7\" at \$message\.payload#/about/id"),
     *(({"correlationId": {"location": where}}, "BadDocument", r"\$message\.header#/name")
       for where in ("#/id", "$message.body#/id", "$message.payload/id")),
 ])  # fmt: skip

@@ -15,6 +15,7 @@ from swf_temporal.base.errors import (
     WorkflowFault,
     WrongData,
 )
+from swf_temporal.base.strict_json import show_json
 from swf_temporal.expressions.compiled import NOTHING, Compiled, EvaluationOutcome, Several, is_true
 from swf_temporal.expressions.guarding.deferring import Deferred
 from swf_temporal.expressions.patterns import PatternTooSlow
@@ -179,7 +180,7 @@ class Lane(LaneBase):
             else:
                 found = parse_duration(str(value)).total_seconds()
         except (ValueError, OverflowError):
-            raise self.locate(WrongData(f"{duration!r} yields {value!r}, which is not a duration")) from None
+            raise self.locate(WrongData(f"{duration!r} yields {show_json(value)}, which is not a duration")) from None
         if found < 0:
             raise self.locate(WrongData(f"{duration!r} is a negative duration"))
         return found

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import ExpressionFailed, WorkflowFault, WrongData
+from swf_temporal.base.strict_json import show_json
 from swf_temporal.expressions.compiled import NOTHING, Compiled
 from swf_temporal.languages.dsl.execution.ends import ListEnd
 from swf_temporal.languages.dsl.execution.execution import DslExecution
@@ -168,7 +169,8 @@ class StateLane(Lane):
         except ValueError:
             moment = None
         if moment is None or moment.tzinfo is None:
-            raise self.locate(WrongData(f"wait.until is {written!r}, which is not a date and time of RFC 3339"))
+            what = f"wait.until is {show_json(written)}, which is not a date and time of RFC 3339"
+            raise self.locate(WrongData(what))
         return moment.timestamp()
 
 

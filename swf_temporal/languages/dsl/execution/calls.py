@@ -8,6 +8,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import WorkflowFault
 from swf_temporal.languages.dsl.execution.frames import CallBody, ListFrame, SubscriptionFrame, TaskFrame
 from swf_temporal.languages.dsl.execution.lane import Lane
+from swf_temporal.languages.dsl.execution.program import variables_for
 from swf_temporal.languages.dsl.execution.requests import SECRETS, Request, auth_of, scheme_of, uses_secrets
 from swf_temporal.languages.dsl.expressions import is_whole_expression
 from swf_temporal.languages.dsl.model.workflow import (
@@ -340,7 +341,7 @@ async def _consume(subscription: AsyncApiSubscription, frame: SubscriptionFrame,
 
 async def iterate(each: Any, place: str, frame: Any, item: JSON, index: int, lane: Lane) -> JSON:
     """Do for *item* what a subscription iterator says (section "Subscription Iterator"); return the item's output."""
-    variables = {each.item: item, each.at: index}
+    variables = variables_for(each, item, index)
     tasks = _plan(lane).lists[place]
     if frame.step is None:
         if index == 0:

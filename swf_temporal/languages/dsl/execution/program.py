@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, Protocol
 
+from swf_temporal.base.data import JSON
 from swf_temporal.expressions.json_schema import DataSchemaValidator
 from swf_temporal.languages.dsl.expressions import RuntimeExpressions, texts_in
 from swf_temporal.languages.dsl.model.lists import escaped, lists_of
@@ -13,6 +14,7 @@ from swf_temporal.languages.dsl.model.parts import Authentication, DataSchema
 from swf_temporal.languages.dsl.model.workflow import (
     Extension,
     ForTask,
+    Loop,
     NamedTask,
     SubscriptionIterator,
     Task,
@@ -169,6 +171,15 @@ class DslProgram:
     def authentication(self, policy: Authentication) -> Authentication:
         """Return *policy*, or the policy of the definition that it names."""
         return policy if policy.use is None else self.workflow.use.authentications[policy.use]
+
+
+def variables_for(each: Loop | SubscriptionIterator, item: JSON, index: JSON) -> dict[str, JSON]:
+    """Return the variables of an iteration over *item*; a default name gives way to a written one."""
+    name = "each" if isinstance(each, Loop) else "item"
+    variables = {getattr(each, name): item}
+    if each.at not in variables or "at" in each.model_fields_set:
+        variables[each.at] = index
+    return variables
 
 
 def variables_of(node: Any) -> set[str]:

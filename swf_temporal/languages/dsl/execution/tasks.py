@@ -22,6 +22,7 @@ from swf_temporal.languages.dsl.execution.frames import (
 )
 from swf_temporal.languages.dsl.execution.lane import Lane
 from swf_temporal.languages.dsl.execution.listening import release, run_listen
+from swf_temporal.languages.dsl.execution.program import variables_for
 from swf_temporal.languages.dsl.model.parts import ErrorFilter, RetryPolicy
 from swf_temporal.languages.dsl.model.workflow import (
     Catch,
@@ -108,7 +109,7 @@ async def run_for(task: ForTask, frame: TaskFrame, data: JSON, lane: Lane) -> JS
         body = frame.body = ForBody(items, data)
         lane.run.begin_iterations(lane.path)
     while body.index < len(body.items):
-        variables = {task.for_.each: body.items[body.index], task.for_.at: body.index}
+        variables = variables_for(task.for_, body.items[body.index], body.index)
         if body.tasks is None:
             await lane.run.pacing.give_way(1)
             if task.while_ is not None and not await lane.holds(task.while_, body.data, variables):

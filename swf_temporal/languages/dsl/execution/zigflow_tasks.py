@@ -20,6 +20,7 @@ from swf_temporal.languages.dsl.execution.frames import (
     WaitBody,
 )
 from swf_temporal.languages.dsl.execution.messages import listen
+from swf_temporal.languages.dsl.execution.program import variables_for
 from swf_temporal.languages.dsl.execution.tasks import error_of
 from swf_temporal.languages.dsl.execution.zigflow_options import is_tried_again
 from swf_temporal.languages.dsl.model.workflow import (
@@ -143,7 +144,7 @@ async def _for(task: ForTask, frame: TaskFrame, state: JSON, lane: "StateLane") 
         if body.tasks is None:
             await lane.run.pacing.give_way(1)
             key, item = _pair(body.items[number])
-            own = _with_data(body.state, {task.for_.at: key, task.for_.each: item})
+            own = _with_data(body.state, variables_for(task.for_, item, key))
             if task.while_ is not None and not await lane.goes_on(task.while_, own):
                 break
             body.tasks = ListFrame(0, _without_output(own))

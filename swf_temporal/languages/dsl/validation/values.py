@@ -424,7 +424,7 @@ class _Values:
             elif name in ARGUMENTS:
                 message = f"the variable {name!r} would have the name of the argument ${name}"
                 self.error("reserved-name", message, node, key, "choose another name")
-            elif name in names:
+            elif name in names and {key, names[name]} <= node.model_fields_set:
                 message = f"{key} {name!r} is the name of another variable, {names[name]}"
                 self.error("duplicate-name", message, node, key, "choose another name")
             names[name] = key

@@ -265,6 +265,11 @@ class _Values:
         if given.with_ == {} or given.with_ is None:
             hint = "name an attribute, such as type; any: [] means all events"
             self.error("event-definition", "an event filter names no attribute", given, "with", hint)
+        for name, value in given.with_.items() if isinstance(given.with_, Object) else ():
+            if isinstance(value, dict) and name != "data":
+                message = f"{self._owner}: no event has an object as its attribute {name!r}"
+                hint = f"{name} belongs beside with" if name == "correlate" else "only data may be one"
+                self._report.error("event-definition", message, given.with_.where.key(name), hint)
 
     def of_emitted_event(self, event: EmittedEvent) -> None:
         if isinstance(event.with_, dict) and event.with_.get("type") in (None, ""):

@@ -17,11 +17,12 @@ from swf_temporal.languages.dsl.model.workflow import (
     TryTask,
     Workflow,
 )
-from swf_temporal.languages.dsl.names import DIRECTIVES, own_function
+from swf_temporal.languages.dsl.names import DIRECTIVES, VERSION_FORM, own_function
 from swf_temporal.languages.dsl.validation.walk import Kind, Place, Report, Walk, components_in, parts_of
 from swf_temporal.text.suggestions import did_you_mean, meant_or_known
 
 _DURATION: Final = re.compile(r"P\w+|\$\{.*", re.DOTALL)
+_VERSIONED: Final = re.compile(rf"[^:@/]+:{VERSION_FORM}")
 
 
 def check_references(walk: Walk, report: Report, missing: Iterable[str]) -> None:
@@ -118,10 +119,11 @@ def _components(place: Place, workflow: Workflow, report: Report, missing: set[s
     task, use = place.task, workflow.use
     _timeout(place.owner, task, workflow, report)
     is_known = isinstance(task, CallFunction) and (task.call in use.functions or own_function(task.call) is not None)
+    hint: str | None
     if isinstance(task, CallFunction) and not is_known and task.call not in missing:
         message = f"{place.owner} calls the function {task.call!r}, which is not defined"
-        meant = did_you_mean(task.call, [*use.functions, *BUILT_IN]) or "define it under use.functions"
-        report.error("function-undefined", message, task.where.value("call"), meant)
+        hint = did_you_mean(task.call, [*use.functions, *BUILT_IN]) or _undefined(task.call, use.catalogs)
+        report.error("function-undefined", message, task.where.value("call"), hint)
     if isinstance(task, RaiseTask) and isinstance(task.raise_.error, str) and task.raise_.error not in use.errors:
         message = f"{place.owner} raises the error {task.raise_.error!r}, which is not defined"
         hint = meant_or_known(task.raise_.error, use.errors, "define it under use.errors")
@@ -131,6 +133,14 @@ def _components(place: Place, workflow: Workflow, report: Report, missing: set[s
         hint = meant_or_known(task.catch.retry, use.retries, "define it under use.retries")
         report.error("retry-undefined", message, task.catch.where.value("retry"), hint)
     _authentications(place.owner, task, workflow, report)
+
+
+def _undefined(called: str, catalogs: Iterable[str]) -> str:
+    """Return a hint for a call of a function that is not defined: `name:version` is probably one of a catalog."""
+    if _VERSIONED.fullmatch(called) is None:
+        return "define it under use.functions"
+    catalog = next(iter(catalogs), "default")
+    return f"a function of a catalog is called as {called}@CATALOG, such as {called}@{catalog}"
 
 
 def _timeout(owner: str, node: TaskBase | Workflow, workflow: Workflow, report: Report) -> None:

@@ -9,11 +9,14 @@ from pydantic_core import ErrorDetails
 
 from swf_temporal.base.errors import Position, Problem
 from swf_temporal.languages.dsl.model.node import ONLY
+from swf_temporal.languages.dsl.model.parts import DataSchema, EventFilter
 from swf_temporal.languages.dsl.model.workflow import (
+    BUILT_IN,
     ONE_OF,
     TASK_TYPES,
     TASKS,
     Document,
+    Run,
     TaskBase,
     Use,
     Workflow,
@@ -30,7 +33,16 @@ W = TypeVar("W", bound=Workflow)
 _WHOLE: Final = "the workflow"
 _DSL: Final = ".".join(map(str, LATEST_DSL))
 _TYPES: Final = f"a task has one of the keys {', '.join(TASK_TYPES[:-1])} and {TASK_TYPES[-1]}"
-_LISTS: Final = ("do", "branches", "try", "before", "after", "switch", "extensions")
+_UNKNOWN: Final = "unknown-property"
+_STRATEGIES: Final = (["listen", "to"], ["schedule", "on"], ["to", "until"], ["on", "until"])
+"""The last two keys of event consumption strategies."""
+_OF_SCHEMAS: Final = frozenset({
+    "$ref", "$schema", "additionalProperties", "allOf", "anyOf", "enum", "items", "oneOf", "properties", "required",
+    "type",
+})  # fmt: skip
+"""Keys that show a JSON Schema."""
+_TASK_LISTS: Final = ("do", "branches", "try", "before", "after")
+_LISTS: Final = (*_TASK_LISTS, "switch", "extensions")
 """The keys of lists of names and values."""
 _HINTS: Final[Mapping[str, str]] = {
     "document": f"write document: {{dsl: '{_DSL}', namespace: …, name: …, version: '0.1.0'}}",
@@ -116,7 +128,8 @@ def _problem(details: ErrorDetails, root: Object, source: Source) -> Problem:
     path, kind = details["loc"], details["type"]
     place = _Place(root, path)
     if kind == "extra_forbidden":
-        return _unknown(place, _Place(root, path[:-1]), path, source)
+        around = _Place(root, path[:-1])
+        return _schema_itself(around, source) or _unknown(place, around, path, source)
     if kind == "missing":
         return _missing(_Place(root, path[:-1]), str(path[-1]), source)
     if kind in ("union_tag_not_found", "union_tag_invalid"):
@@ -126,11 +139,28 @@ def _problem(details: ErrorDetails, root: Object, source: Source) -> Problem:
         return _misshapen(place, problem, source)
     if kind == "string_type" and not isinstance(place.value, dict | list | None):
         return replace(problem, hint="write it in quotes")
-    if kind == "tuple_type" and isinstance(place.value, Object) and place.keys[-1:] and place.keys[-1] in _LISTS:
-        return replace(problem, hint=_as_list(place.value))
-    if place.keys[-1:] == ["authentication"] and isinstance(place.value, str):
-        return replace(problem, hint=f"write authentication: {{use: {place.value}}}")
-    return problem
+    return replace(problem, hint=_hint_for_form(place) or problem.hint)
+
+
+def _hint_for_form(place: _Place) -> str | None:
+    """Return a hint for the value at *place*, which has another form than that of its key."""
+    key = place.keys[-1] if place.keys else ""
+    match place.value:
+        case Object() if key in _LISTS:
+            return _as_list(place.value)
+        case str() if key == "authentication":
+            return f"write authentication: {{use: {place.value}}}"
+        case dict() | list() if key == "then":
+            return "write the name of a task, or continue, exit or end"
+        case list() if key == "catch":
+            return "a try has one catch, an object: catch: {errors: {with: …}, do: […]}"
+        case list() if place.keys[-2:] in _STRATEGIES:
+            return f"write {key}: {{any: […]}}, or all for one event of each"
+        case list() if place.owner == _WHOLE and place.keys[:-1] == ["use"]:
+            first = next(iter(place.value), None)
+            name = next(iter(first), "name") if isinstance(first, dict) else "name"
+            return f"write an object with their names as its keys: {key}: {{{name}: …}}"
+    return None
 
 
 def _as_list(tasks: Object) -> str:
@@ -149,7 +179,9 @@ def _misshapen(place: _Place, problem: Problem, source: Source) -> Problem:
         at = place.value.positions[index] if isinstance(place.value, Array) else place.position
         what = place.subject
         if not isinstance(item, Object):
-            return source.problem("type", f"{what}: each element must be an object with one key, its name", at)
+            is_list = isinstance(item, list) and place.keys[-1:] and place.keys[-1] in _TASK_LISTS
+            hint = "write one task: - name: {do: […]}" if is_list else None
+            return source.problem("type", f"{what}: each element must be an object with one key, its name", at, hint)
         first = next(iter(item), None)
         hint = None
         if first is not None:
@@ -158,6 +190,16 @@ def _misshapen(place: _Place, problem: Problem, source: Source) -> Problem:
         message = f"{what}: an element has {len(item)} keys, and has to have one, its name"
         return source.problem("type", message, item.where.position, hint)
     return problem
+
+
+def _schema_itself(around: _Place, source: Source) -> Problem | None:
+    """Return the problem, one for all of its keys, of a JSON Schema that stands where its document has to be named."""
+    schema = around.value
+    if around.keys[-1:] != ["schema"] or not isinstance(schema, Object) or _OF_SCHEMAS.isdisjoint(schema):
+        return None
+    key = next(one for one in schema if one not in DataSchema.written())
+    message, hint = f"{around.subject} has an unknown key {key!r}", "the schema itself goes under schema.document"
+    return source.problem(_UNKNOWN, message, schema.where.key(key), hint)
 
 
 def _unknown(place: _Place, around: _Place, path: Sequence[int | str], source: Source) -> Problem:
@@ -173,7 +215,7 @@ def _unknown(place: _Place, around: _Place, path: Sequence[int | str], source: S
         hint = f"it may have {', '.join(Workflow.written())}"
     elif hint is None:
         hint = f"it may have {', '.join(known)}" if kind is None else _keys_of(kind)
-    return source.problem("unknown-property", f"{owner} has an unknown key {key!r}", place.key_position, hint)
+    return source.problem(_UNKNOWN, f"{owner} has an unknown key {key!r}", place.key_position, hint)
 
 
 def _keys_of(kind: str) -> str:
@@ -195,6 +237,8 @@ def _misplaced(key: str, around: _Place, kind: str | None) -> str | None:
         if key in Use.written() and key not in _OLDER:
             return f"write it under use: use.{key}"
         return _OLDER.get(key)
+    if around.keys[-2:] in _STRATEGIES and key in EventFilter.written():
+        return f"write {around.keys[-1]}: {{one: {{{key}: …}}}}"
     if around.keys and key in (*TaskBase.written(), *_BESIDE) and around.owner != _WHOLE:
         return f"{key!r} belongs to the task itself: write it beside {around.keys[0]!r}"
     if kind is not None:
@@ -242,9 +286,21 @@ def _no_type(place: _Place, source: Source) -> Problem:
         hint = "write what it does, such as set: {greeting: Hello}" if place.value is None else None
         return source.problem("type", f"{place.subject} must be an object", place.position, hint)
     meant = [_MEANT[key] for key in place.value if _MEANT.get(key) in TASK_TYPES]
-    near = (did_you_mean(key, TASK_TYPES) for key in place.value if key not in TaskBase.written())
-    hint = f"did you mean {meant[0]!r}?" if meant else next((one for one in near if one), _TYPES)
+    foreign = [key for key in place.value if key not in (*TaskBase.written(), *_BESIDE)]
+    near = [hint for key in foreign if (hint := did_you_mean(key, TASK_TYPES)) is not None]
+    hint = f"did you mean {meant[0]!r}?" if meant else near[0] if near else _TYPES
+    if hint == _TYPES and foreign:
+        hint = _instead_of(foreign[0])
     return source.problem("missing", f"{place.subject} has no type", place.position, hint)
+
+
+def _instead_of(key: str) -> str:
+    """Return a hint for a task without a type that has *key*, which no task has."""
+    if key in BUILT_IN:
+        return f"write call: {key}, and the arguments under with"
+    if key in Run.written():
+        return f"write it under run: run: {{{key}: …}}"
+    return f"{key!r} is no type of a task: {_TYPES}"
 
 
 def json_schema(title: str) -> dict[str, Any]:

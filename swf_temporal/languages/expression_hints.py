@@ -1,7 +1,7 @@
 """Hints for expressions that do not compile: what the author may have meant, or can write instead."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from typing import Final
 
@@ -35,6 +35,19 @@ _IN_PARENTHESES: Final = ("as", "def", "label")
 """Words that the value of a key has only within parentheses."""
 _PLACE: Final = "write the path of a field in the data, such as '.result'"
 _UNEXPECTED: Final = re.compile(r"syntax error, unexpected (?P<what>.+)")
+_NO_FUNCTION: Final = re.compile(r"(?P<name>\w+)/(?P<arity>\d) is not defined")
+_FIRST_NAME: Final = re.compile(r"\W")
+_MARKED: Final = re.compile(r"\$\{([^{}]*)\}")
+_QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_NO_ARGUMENTS: Final = re.compile(r"(?<![.\w$])(?P<name>[A-Za-z_]\w*)\(\s*\)")
+_TERNARY: Final = re.compile(r"\?\s*[\w.$\"'(\[-](?:[^,{}|?()\[\]]|\([^()]*\)|\[[^\[\]]*\])*:")
+"""`a ? b : c`, as other languages write a condition."""
+_WITHOUT_ARGUMENTS: Final = frozenset({
+    "abs", "ascii_downcase", "ascii_upcase", "ceil", "explode", "floor", "from_entries", "fromjson", "implode", "keys",
+    "length", "max", "min", "not", "now", "reverse", "round", "sort", "sqrt", "to_entries", "toarray", "tojson",
+    "tonumber", "tostring", "transpose", "type", "unique",
+})  # fmt: skip
+"""Functions of jq that have no argument; but for `now`, they work on their input."""
 _UNDEFINED: Final = re.compile(r"\$(?P<name>\w+) is not defined")
 
 
@@ -66,23 +79,42 @@ def hint_for_variable(message: str, known: Iterable[str]) -> str | None:
     return meant_or_known(f"${undefined['name']}", known)
 
 
+def hint_for_word(message: str, text: str, known: Collection[str], *, is_command: bool) -> str | None:
+    """Return what was meant, if *message* says that jq does not define the word that an expression in *text* is.
+
+    *known* are the names of variables. With *is_command* the text is a command of a shell, which has its own.
+    """
+    undefined = _NO_FUNCTION.fullmatch(message)
+    if undefined is None or undefined["arity"] != "0":
+        return None
+    name = undefined["name"]
+    marked = _MARKED.findall(text)
+    word = next((one.strip() for one in marked or (text,) if _FIRST_NAME.split(one.strip())[0] == name), "")
+    if _NAMES.fullmatch(word) is None:
+        return None
+    if is_command and marked and word == name and name not in known:
+        return f"the shell's own variables are written ${name}, without braces"
+    meant = f"${word}" if name in known else f".{word}"
+    return f"did you mean '{f'${{ {meant} }}' if marked else meant}'?"
+
+
 def hint_for_syntax(message: str, text: str, *, is_marked: bool, is_target: bool) -> str | None:
     """Return a hint for the syntax error of jq in *message*.
 
     *is_marked* is True if *text* is in `${ }`, and *is_target* if it has to be a path in the data.
     """
-    unexpected = _UNEXPECTED.match(message)
-    if unexpected is None:
-        return _PLACE if is_target and "is not a place" in message else None
     braces = _BRACES.fullmatch(text.strip())
     inner = (text if braces is None else braces["jq"] or braces["older"] or "").strip()
+    unexpected = _UNEXPECTED.match(message)
+    if unexpected is None:
+        return _PLACE if is_target and "is not a place" in message else _without_argument(message, inner)
     if unexpected["what"] == "end of the expression":
         expects_more = _EXPECTS_MORE.search(inner)
         if expects_more is not None:
             return f"write what follows {expects_more[0]!r}, or remove it"
         return "close what is open: a bracket, a quote or an 'end' is missing"
-    foreign = next((hint for mark, hint in _OF_OTHER_LANGUAGES.items() if mark in inner), None)
-    if unexpected["what"] in _SHOWN_BY and foreign is not None:
+    foreign = _of_another_language(unexpected["what"], inner)
+    if foreign is not None:
         return foreign
     if unexpected["what"] in _IN_PARENTHESES and (value := _value_with(unexpected["what"], inner)) is not None:
         return f"write the value of a key in parentheses: {{{value}}}"
@@ -94,6 +126,28 @@ def hint_for_syntax(message: str, text: str, *, is_marked: bool, is_target: bool
     if is_marked:
         return "correct the jq here, or remove ${ } if a text is meant"
     return f"write '\"{inner}\"' if a text is meant, and jq such as '.order.id' if a field is"
+
+
+def _of_another_language(unexpected: str, jq: str) -> str | None:
+    """Return how jq writes what *jq* has as other languages write it."""
+    if unexpected in _SHOWN_BY:
+        foreign = next((hint for mark, hint in _OF_OTHER_LANGUAGES.items() if mark in jq), None)
+        if foreign is not None:
+            return foreign
+    bare = _QUOTED.sub('""', jq)
+    called = _NO_ARGUMENTS.search(bare)
+    if unexpected == "')'" and called is not None and called["name"] in _WITHOUT_ARGUMENTS:
+        return f"jq calls a function without arguments by its name alone: {called['name']}"
+    return "in jq: if … then … else … end" if _TERNARY.search(bare) is not None else None
+
+
+def _without_argument(message: str, jq: str) -> str | None:
+    """Return how a function is called in *jq*, if *message* says that it is not defined with an argument."""
+    undefined = _NO_FUNCTION.fullmatch(message)
+    if undefined is None or undefined["arity"] != "1" or undefined["name"] not in _WITHOUT_ARGUMENTS:
+        return None
+    called = re.search(rf"(?<![.\w$]){undefined['name']}\((?P<argument>[^()\";]+)\)", jq)
+    return f"in jq: {'…' if called is None else called['argument'].strip()} | {undefined['name']}"
 
 
 def _value_with(word: str, jq: str) -> str | None:

@@ -12,7 +12,7 @@ from swf_temporal.languages.dsl.expressions import ARGUMENTS, RuntimeExpressions
 from swf_temporal.languages.dsl.model.workflow import Workflow
 from swf_temporal.languages.dsl.validation.fields import Field, fields_of
 from swf_temporal.languages.dsl.validation.walk import Report, Walk
-from swf_temporal.languages.expression_hints import hint_for_syntax, hint_for_variable
+from swf_temporal.languages.expression_hints import hint_for_syntax, hint_for_variable, hint_for_word
 from swf_temporal.languages.lookalikes import meant, names_in
 from swf_temporal.text.origin import Source
 from swf_temporal.text.suggestions import meant_or_known
@@ -109,6 +109,7 @@ def report_syntax(field: Field, error: BadExpression, known: frozenset[str], rep
         "write an expression, such as '.'"
         if field.is_expression and not field.text.strip()
         else hint_for_variable(error.message, [f"${name}" for name in known])
+        or hint_for_word(error.message, field.text, known, is_command=field.is_command)
         or hint_for_syntax(error.message, field.text, is_marked="${" in field.text, is_target=False)
     )
     position = _at(field, error.offset, report.source)

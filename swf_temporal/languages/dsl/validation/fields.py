@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from swf_temporal.base.errors import Position
 from swf_temporal.languages.dsl.expressions import ARGUMENTS, is_whole_expression
+from swf_temporal.languages.dsl.model.arguments import Container, Shell
 from swf_temporal.languages.dsl.model.node import Node
 from swf_temporal.languages.dsl.model.parts import (
     Authentication,
@@ -88,6 +89,8 @@ class Field:
     """Whether secrets are filled in only where the call is performed, so that none is stored."""
     is_credential: bool = False
     """Whether it is a property of an authentication policy."""
+    is_command: bool = False
+    """Whether a shell or a container runs it."""
 
 
 class _Fields:
@@ -153,7 +156,10 @@ class _Fields:
         for path, text, position in texts_in(value, node.where.value(key)):
             words = ".".join(map(str, (*_WITHIN_KEY.get(type(node), ()), key, *path)))
             is_whole = is_expression and not path
-            self.found.append(Field(self.owner, words, text, position, known, is_whole, has_secrets=secrets))
+            is_command = isinstance(node, Shell | Container) and key == "command"
+            self.found.append(
+                Field(self.owner, words, text, position, known, is_whole, has_secrets=secrets, is_command=is_command)
+            )
 
 
 def fields_of(walk: Walk) -> Iterator[Field]:

@@ -44,7 +44,8 @@ def test_an_argument_that_fails_is_shown_as_it_is_written(template: JSON) -> Non
 def test_a_variable_without_a_value_fails_the_call(language: str) -> None:
     template: JSON = {"key": "${ $SECRETS.KEY }", "item": "${ $item }"}
     if language == "dsl":
-        template = {"arguments": {"key": "${ $secrets.KEY }", "item": "${ $item }"}, "uris": [], "from": None}
+        given: JSON = {"key": "${ $secrets.KEY }", "item": "${ $item }"}
+        template = {"arguments": given, "uris": [], "verbatim": [], "from": None}
     call = replace(_call(template), language=language)
     with pytest.raises(ExpressionFailed, match="uses secrets cannot be evaluated"):
         filled(call, SECRETS)

@@ -205,3 +205,17 @@ async def test_a_file_may_have_several_workflows(bench: Bench) -> None:
         second = await bench.client.start_workflow("second", id="several-second", task_queue="several")
         assert await outcome(first) == {"child": {"type": "second"}}
         assert await outcome(second) == {"type": "second"}
+
+
+async def test_a_switch_leads_to_another_workflow_of_the_file(bench: Bench) -> None:
+    leads = {"choose": {"switch": [{"all": {"then": "target"}}]}}
+    tasks: list[dict[str, Any]] = [
+        {"source": {"do": [{"one": {"set": {"a": 1}}}, leads, {"end": {"set": {"of": "${ $output }"}}}]}},
+        {"target": {"do": [{"two": {"set": {"a": "${ $data.a + $input.b }"}}}]}},
+    ]
+    async with Worker(Client(bench.client), definitions=[zigflow("ignored", *tasks)], task_queue="leading"):
+        handle = await bench.client.start_workflow("source", {"b": 2}, id="leading", task_queue="leading")
+        assert await outcome(handle) == {"of": {"a": 3}}
+        history = await handle.fetch_history()
+    children = [event.start_child_workflow_execution_initiated_event_attributes for event in history.events]
+    assert [one.workflow_type.name for one in children if one.workflow_type.name] == ["target"]

@@ -3,7 +3,7 @@
 What zigflow refuses, or does not do what the text says, is a problem here, with what to write instead.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from copy import deepcopy
 from typing import Any, Final
 
@@ -77,7 +77,11 @@ def workflows_in(root: Object) -> list[Object]:
     tasks = root.get("do")
     if not isinstance(tasks, list) or not _are_workflows(tasks):
         return [root]
-    return [_alone(root, index) for index in range(len(tasks))]
+    types = {name for one in tasks for name in one}
+    alone = [_alone(root, index) for index in range(len(tasks))]
+    for one in alone:
+        _lead_out(one, types)
+    return alone
 
 
 def _are_workflows(tasks: Any) -> bool:
@@ -95,6 +99,41 @@ def _alone(root: Object, index: int) -> Object:
     where = tasks.positions[index] if isinstance(tasks, Array) and tasks.positions else root.where.value("do")
     alone["do"] = Array([deepcopy(tasks[index])], [where])
     return alone
+
+
+def _lead_out(root: Object, types: Collection[str]) -> None:
+    """Give each list in *root* with a switch that leads to a workflow of the file a `do` that runs it.
+
+    *types* are those of the workflows. What a document says stays true without the others: a run carries one alone.
+    """
+    for one in list(written_tasks(root)):
+        for tasks in (one.task.get("do"), one.task.get("try"), (object_at(one.task, "catch") or {}).get("do")):
+            beside = {name for holder in objects_in(tasks) for name in holder}
+            for target, where in _targets(tasks):
+                if target in types and target not in beside:
+                    beside.add(target)
+                    tasks.append(_running(target, where))
+                    if isinstance(tasks, Array) and tasks.positions:
+                        tasks.positions.append(where)
+
+
+def _targets(tasks: Any) -> list[tuple[str, Position]]:
+    """Return the names to which the switches in the list *tasks* lead, each with its position."""
+    switches = [task.get("switch") for one in objects_in(tasks) for task in one.values() if isinstance(task, Object)]
+    cases = [case for switch in switches for one in objects_in(switch) for case in objects_in(list(one.values()))]
+    return [(one["then"], one.where.value("then")) for one in cases if isinstance(one.get("then"), str)]
+
+
+def _running(kind: str, where: Position) -> Object:
+    """Return a `do` task that runs the workflow of the type *kind*, both called by its name."""
+
+    def within(key: str, value: Any) -> Object:
+        found = Object(where)
+        found.put(key, value, (where, where))
+        return found
+
+    run = within("run", within("workflow", within("type", kind)))
+    return within(kind, within("do", Array([within(kind, run)], [where])))
 
 
 def in_dsl(root: Object, source: Source) -> tuple[Object, list[Problem]]:

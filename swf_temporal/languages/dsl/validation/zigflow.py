@@ -28,6 +28,8 @@ from swf_temporal.text.suggestions import did_you_mean
 
 _ACTIVITY: Final = "$data.activity"
 _TARGET: Final = "transition-target"
+_OTHER_TARGETS: Final = "lead to a do of the list, to another workflow of the file, or to continue, exit or end"
+_WITHIN: Final = "write the switch, and the do that it leads to, within a do, as one branch"
 
 
 def validate_zigflow(workflow: ZigflowWorkflow, source: Source) -> list[Problem]:
@@ -38,6 +40,10 @@ def validate_zigflow(workflow: ZigflowWorkflow, source: Source) -> list[Problem]
     for one in walk.lists:
         if one.kind is Kind.LIST:
             _check_flow(one.tasks, report)
+        elif one.kind is Kind.BRANCHES:
+            for named in one.tasks:
+                if isinstance(named.task, SwitchTask):
+                    _check_cases(named.name, named.task, one.tasks, report, _WITHIN)
     _check_expressions(list(fields_of(walk)), report)
     return report.problems
 
@@ -66,10 +72,11 @@ def _check_flow(tasks: Sequence[NamedTask], report: Report) -> None:
                 hint = did_you_mean(task.then, [*later, *DIRECTIVES]) or "zigflow only leads to later tasks"
                 report.error(_TARGET, message, task.where.value("then"), hint)
         if isinstance(task, SwitchTask):
-            _check_cases(named.name, task, tasks, report)
+            _check_cases(named.name, task, tasks, report, _OTHER_TARGETS)
 
 
-def _check_cases(name: str, task: SwitchTask, tasks: Sequence[NamedTask], report: Report) -> None:
+def _check_cases(name: str, task: SwitchTask, tasks: Sequence[NamedTask], report: Report, otherwise: str) -> None:
+    """Report where the cases of a switch lead that is no task to run; *otherwise* is the hint if none has that name."""
     beside = {one.name: one.task for one in tasks}
     for one in task.switch:
         target = beside.get(one.case.then)
@@ -78,7 +85,7 @@ def _check_cases(name: str, task: SwitchTask, tasks: Sequence[NamedTask], report
         where = one.case.where.value("then")
         if target is None:
             message = f"task {name!r} leads to {one.case.then!r}, which is not a task of its list"
-            hint = did_you_mean(one.case.then, [*beside, *DIRECTIVES])
+            hint = did_you_mean(one.case.then, [*beside, *DIRECTIVES]) or otherwise
         else:
             message = f"task {name!r} leads to {one.case.then!r}, and zigflow runs only a do from a switch"
             hint = f"write its tasks under do: - {one.case.then}: {{do: [… ]}}"

@@ -94,7 +94,7 @@ async def work_of(lane: "StateLane", frame: TaskFrame, state: JSON) -> Done:  # 
         case RunTask() as task:
             return await _run(task, frame, state, lane)
         case EmitTask():
-            raise WrongData("emit is not in zigflow's language")
+            raise WrongData("emit writes to a stream of Temporal, and instances have none here")
         case task:
             callee = _activity(lane) if isinstance(task, CallFunction) else await callee_of(task, state, lane)
             result = await make_call(callee, frame.body_as(CallBody), state, lane)

@@ -63,6 +63,9 @@ _NOT_HEEDED: Final = ("use", "evaluate", "output")
 _RESERVED: Final = ("status", "data", "trace", "deliver", "event")
 """The names of queries, updates and signals that every instance has."""
 _GRPC_PORT: Final = 50051
+_STREAMS: Final = "io.temporal.streams."
+"""The beginning of the types of events that emit writes to a stream: the topic follows."""
+_INSTEAD_OF_STREAMS: Final = "clients can read $data while it runs: listen to a query, whose data are what they ask for"
 _PANICS: Final = "https://go.dev/panic"
 
 
@@ -107,14 +110,16 @@ def _lead_out(root: Object, types: Collection[str]) -> None:
     *types* are those of the workflows. What a document says stays true without the others: a run carries one alone.
     """
     for one in list(written_tasks(root)):
-        for tasks in (one.task.get("do"), one.task.get("try"), (object_at(one.task, "catch") or {}).get("do")):
+        catch = object_at(one.task, "catch")
+        for tasks in (one.task.get("do"), one.task.get("try"), None if catch is None else catch.get("do")):
+            if not isinstance(tasks, Array):
+                continue
             beside = {name for holder in objects_in(tasks) for name in holder}
             for target, where in _targets(tasks):
                 if target in types and target not in beside:
                     beside.add(target)
                     tasks.append(_running(target, where))
-                    if isinstance(tasks, Array) and tasks.positions:
-                        tasks.positions.append(where)
+                    tasks.positions.append(where)
 
 
 def _targets(tasks: Any) -> list[tuple[str, Position]]:
@@ -242,7 +247,7 @@ class _Reading:
     def of_task(self, one: WrittenTask) -> None:
         task, kind = one.task, type_of(one.task)
         if kind == "emit":
-            self._unlike(f"{one.owner}: emit is not in zigflow's language", task.where.key("emit"), _IN_OFFICIAL)
+            self._emit(one)
         for path in _NOT_THERE:
             self._refuse(one.owner, task, path)
         self._refuse_name(f"{one.owner}: timeout", task, "timeout")
@@ -265,6 +270,16 @@ class _Reading:
                 self._run(one)
             case "raise":
                 self._raise(one)
+
+    def _emit(self, one: WrittenTask) -> None:
+        with_ = object_at(one.task, "emit", "event", "with")
+        kind, where = None if with_ is None else with_.get("type"), one.task.where.key("emit")
+        if isinstance(kind, str) and kind.startswith(_STREAMS):
+            message = f"{one.owner}: emit writes to a stream of Temporal, and instances have none here"
+            self._unlike(message, where, _INSTEAD_OF_STREAMS)
+        else:
+            message = f"{one.owner}: emit sends no events in zigflow's language: it writes to streams of Temporal alone"
+            self._unlike(message, where, _IN_OFFICIAL)
 
     def _fairness(self, one: WrittenTask, options: Object) -> None:
         priority = object_at(options, "priority")

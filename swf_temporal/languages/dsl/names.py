@@ -30,6 +30,12 @@ OF_WORKER: Final = "@default"
 OF_ZIGFLOW: Final = frozenset({"workflowType", "taskQueue"})
 """The keys of `document` by which zigflow, another runtime on Temporal, identifies a workflow."""
 
+LIKE_ZIGFLOW: Final = (
+    "that is zigflow's: a document with document.taskQueue and document.workflowType, in place of namespace and name, "
+    "is read as zigflow reads it"
+)
+"""The hint about what DSL 1.0 has not, but zigflow, whose older documents have the identity of DSL 1.0."""
+
 
 def id_of(namespace: str, name: str) -> str:
     """Return the id of the definition *name* in *namespace*, which is also the type of its workflows on Temporal.

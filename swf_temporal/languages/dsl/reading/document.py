@@ -22,7 +22,7 @@ from swf_temporal.languages.dsl.model.workflow import (
     Workflow,
     type_of,
 )
-from swf_temporal.languages.dsl.names import LATEST_DSL
+from swf_temporal.languages.dsl.names import LATEST_DSL, LIKE_ZIGFLOW
 from swf_temporal.text.located import Array, Object
 from swf_temporal.text.model_errors import DIALECT, WRONG_FORM, ErrorPlace, fields_at, problem_of, problems_of
 from swf_temporal.text.origin import Source
@@ -211,7 +211,10 @@ def _unknown(place: _Place, around: _Place, path: Sequence[int | str], source: S
         return source.problem("task-type", message, place.key_position, "write two tasks, one after the other")
     known = sorted(set(fields_at(Workflow, _of_models(path[:-1]))) - {"@", "name", ONLY, key})
     hint = _misplaced(key, around, kind) or _meant(key, known) or did_you_mean(key, known)
-    if hint is None and owner == _WHOLE and not around.keys:
+    is_whole = owner == _WHOLE and not around.keys
+    if is_whole and key.startswith("."):
+        hint = f"{LIKE_ZIGFLOW}; in DSL 1.0, write it where it is used first"
+    elif hint is None and is_whole:
         hint = f"it may have {', '.join(Workflow.written())}"
     elif hint is None:
         hint = f"it may have {', '.join(known)}" if kind is None else _keys_of(kind)

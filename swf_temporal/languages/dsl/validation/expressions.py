@@ -10,6 +10,7 @@ from swf_temporal.expressions.js import EngineMissing
 from swf_temporal.expressions.targets import members
 from swf_temporal.languages.dsl.expressions import ARGUMENTS, RuntimeExpressions
 from swf_temporal.languages.dsl.model.workflow import Workflow
+from swf_temporal.languages.dsl.names import LIKE_ZIGFLOW
 from swf_temporal.languages.dsl.validation.fields import Field, fields_of
 from swf_temporal.languages.dsl.validation.walk import Report, Walk
 from swf_temporal.languages.expression_hints import hint_for_syntax, hint_for_variable, hint_for_word
@@ -34,6 +35,10 @@ _ALLOWED: Final = (
 )
 _FOREIGN: Final = ("code", "command")
 """The keys of processes whose texts are in other languages."""
+_OF_ZIGFLOW: Final = tuple(
+    f"{name} is not defined" for name in ("$data", "$env", "uuid/0", "timestamp/0", "timestamp_iso8601/0")
+)
+"""What the compiler says about the variables and functions of zigflow."""
 _JS_MEMBER: Final = re.compile(r"\$secrets(?:\.([A-Za-z_]\w*)|\[\s*[\"']([^\"']+)[\"']\s*\])")
 
 
@@ -108,6 +113,8 @@ def report_syntax(field: Field, error: BadExpression, known: frozenset[str], rep
     hint = (
         "write an expression, such as '.'"
         if field.is_expression and not field.text.strip()
+        else LIKE_ZIGFLOW
+        if error.message in _OF_ZIGFLOW
         else hint_for_variable(error.message, [f"${name}" for name in known])
         or hint_for_word(error.message, field.text, known, is_command=field.is_command)
         or hint_for_syntax(error.message, field.text, is_marked="${" in field.text, is_target=False)

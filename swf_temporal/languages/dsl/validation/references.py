@@ -15,9 +15,11 @@ from swf_temporal.languages.dsl.model.workflow import (
     SwitchTask,
     TaskBase,
     TryTask,
+    Use,
     Workflow,
 )
-from swf_temporal.languages.dsl.names import DIRECTIVES, VERSION_FORM, own_function
+from swf_temporal.languages.dsl.model.zigflow import ACTIVITY
+from swf_temporal.languages.dsl.names import DIRECTIVES, LIKE_ZIGFLOW, VERSION_FORM, own_function
 from swf_temporal.languages.dsl.validation.walk import Kind, Place, Report, Walk, components_in, parts_of
 from swf_temporal.text.suggestions import did_you_mean, meant_or_known
 
@@ -119,10 +121,9 @@ def _components(place: Place, workflow: Workflow, report: Report, missing: set[s
     task, use = place.task, workflow.use
     _timeout(place.owner, task, workflow, report)
     is_known = isinstance(task, CallFunction) and (task.call in use.functions or own_function(task.call) is not None)
-    hint: str | None
     if isinstance(task, CallFunction) and not is_known and task.call not in missing:
         message = f"{place.owner} calls the function {task.call!r}, which is not defined"
-        hint = did_you_mean(task.call, [*use.functions, *BUILT_IN]) or _undefined(task.call, use.catalogs)
+        hint = _undefined(task.call, use)
         report.error("function-undefined", message, task.where.value("call"), hint)
     if isinstance(task, RaiseTask) and isinstance(task.raise_.error, str) and task.raise_.error not in use.errors:
         message = f"{place.owner} raises the error {task.raise_.error!r}, which is not defined"
@@ -135,11 +136,16 @@ def _components(place: Place, workflow: Workflow, report: Report, missing: set[s
     _authentications(place.owner, task, workflow, report)
 
 
-def _undefined(called: str, catalogs: Iterable[str]) -> str:
+def _undefined(called: str, use: Use) -> str:
     """Return a hint for a call of a function that is not defined: `name:version` is probably one of a catalog."""
+    if called == ACTIVITY:
+        return LIKE_ZIGFLOW
+    meant = did_you_mean(called, [*use.functions, *BUILT_IN])
+    if meant is not None:
+        return meant
     if _VERSIONED.fullmatch(called) is None:
         return "define it under use.functions"
-    catalog = next(iter(catalogs), "default")
+    catalog = next(iter(use.catalogs), "default")
     return f"a function of a catalog is called as {called}@CATALOG, such as {called}@{catalog}"
 
 

@@ -123,8 +123,7 @@ def _components(place: Place, workflow: Workflow, report: Report, missing: set[s
     is_known = isinstance(task, CallFunction) and (task.call in use.functions or own_function(task.call) is not None)
     if isinstance(task, CallFunction) and not is_known and task.call not in missing:
         message = f"{place.owner} calls the function {task.call!r}, which is not defined"
-        hint = _undefined(task.call, use)
-        report.error("function-undefined", message, task.where.value("call"), hint)
+        report.error("function-undefined", message, task.where.value("call"), _undefined(task.call, use))
     if isinstance(task, RaiseTask) and isinstance(task.raise_.error, str) and task.raise_.error not in use.errors:
         message = f"{place.owner} raises the error {task.raise_.error!r}, which is not defined"
         hint = meant_or_known(task.raise_.error, use.errors, "define it under use.errors")

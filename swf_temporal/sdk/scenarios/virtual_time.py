@@ -199,9 +199,10 @@ class _Instance(WrappingInstance):
                 self._timed_out.remove(seq)
                 return ()
         if job.HasField("resolve_child_workflow_execution_start"):
-            seq = job.resolve_child_workflow_execution_start.seq
-            if seq in self._fire_and_forget:
-                self._kept.setdefault(seq, []).append(job)
+            start = job.resolve_child_workflow_execution_start
+            # The start of a sub-workflow that was given up before it left is no news of the server.
+            if start.seq in self._fire_and_forget and not start.HasField("cancelled"):
+                self._kept.setdefault(start.seq, []).append(job)
                 return ()
         if job.HasField("resolve_child_workflow_execution"):
             seq = job.resolve_child_workflow_execution.seq

@@ -25,6 +25,8 @@ class Target(NamedTuple):
     host: str
     port: int
     pid: int
+    log: Path | None = None
+    """What the process writes to stderr."""
 
 
 @contextmanager
@@ -47,7 +49,7 @@ def attacked(
         limited = ["sh", "-c", f'{limit}exec "$@" 2>log', "-"]  # nobody reads a pipe, which would fill
         with place.running("gateway", *words, command=[*limited, *COMMAND], stream="stdout") as gateway:
             url = urlsplit(gateway.until("http://").strip())
-            yield Target(url.hostname or "", url.port or 0, gateway.process.pid)
+            yield Target(url.hostname or "", url.port or 0, gateway.process.pid, place.folder / "log")
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,11 @@ _LATE: Final = 0.15
 _EVERY: Final = 0.05
 _KEEP_ALIVE: Final = 4
 _KEEP_ALIVE_EVERY: Final = 0.25
+_AT_REST: Final = 60
+"""The files that a process may have open where nobody is connected."""
+_PATIENCE_FOR_REST: Final = 60
+_LOGGED: Final = 3000
+"""The characters of the end of a log that are told."""
 
 
 @dataclass
@@ -40,7 +45,7 @@ class Others:
     """Clients that send the head of a request at once, that send it late, and that keep their connections."""
 
     def __init__(self, target: Target, path: str = "/livez", header: str = "accept: */*") -> None:
-        self._host, self._port, self._pid = target
+        self._host, self._port, self._pid, self._log = target
         self._request = f"GET {path} HTTP/1.1\r\nhost: {self._host}\r\n{header}\r\n"
         self._all_are_kept = asyncio.Event()
         self.served = {kind: Served() for kind in ("head at once", "head after 150 ms", "kept connections")}
@@ -118,6 +123,9 @@ class Others:
         await self._all_are_kept.wait()
         before = _first_held(self._pid)
         while True:
+            if (status := _exit_status(self._pid)) is not None:
+                log = "" if self._log is None else self._log.read_text()[-_LOGGED:]
+                raise RuntimeError(f"the process that is attacked has ended with the wait status {status}: {log}")
             self.mebibytes = _held(self._pid, "VmHWM") - before
             self.descriptors = max(self.descriptors, _open_files(self._pid))
             await asyncio.sleep(_KEEP_ALIVE_EVERY)
@@ -188,8 +196,21 @@ def _first_held(pid: int) -> int:
     return _held(pid)
 
 
+async def until_at_rest(pid: int) -> None:
+    """Wait until the process has closed the connections of a crowd that has gone."""
+    async with asyncio.timeout(_PATIENCE_FOR_REST):
+        while _open_files(pid) > _AT_REST:
+            await asyncio.sleep(_EVERY)
+
+
 def _open_files(pid: int) -> int:
     return sum(1 for _ in Path(f"/proc/{pid}/fd").iterdir())
+
+
+def _exit_status(pid: int) -> int | None:
+    """Return the wait status of a process that has ended, and that nobody has waited for; None if it runs."""
+    state, *fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[-1]) if state == "Z" else None
 
 
 def _held(pid: int, mark: str = "VmRSS") -> int:

@@ -119,4 +119,4 @@ async def served_function(_: str, files: int | None) -> AsyncIterator[Attacked]:
         words = ["serve-function", "served.py:answer", "--port", "0"]
         with place.running(*words, command=[*limited, *COMMAND], stream="stdout") as function:
             url = urlsplit(function.until("http://").strip())
-            yield Attacked(Target(url.hostname or "", url.port or 0, function.process.pid), "/")
+            yield Attacked(Target(url.hostname or "", url.port or 0, function.process.pid, place.folder / "log"), "/")

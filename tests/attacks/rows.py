@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from tests.attacks.crowds import CROWDS, IN_CHUNKS, LARGE, Crowd, crowding, form, of_client
-from tests.attacks.others import Others
+from tests.attacks.others import Others, until_at_rest
 from tests.attacks.places import COOKIE, KEY, Attacked, gateway_with_rate, large_instance, open_gateway, served_function
 
 _FEW: Final = 1024
@@ -59,6 +59,7 @@ ROWS: Final = (
 
 async def others_beside(row: Row, attacked: Attacked, seconds: float) -> Others:
     """Return what others see while the crowd of *row* does to *attacked* what it does, for so long."""
+    await until_at_rest(attacked.target.pid)  # else this crowd adds to the one before
     others = Others(attacked.target, attacked.path, attacked.header)
     crowd = replace(row.crowd, line=row.crowd.line.format(instance=attacked.instance))
     async with others.asking(), crowding(attacked.target.host, attacked.target.port, row.number, crowd):

@@ -94,7 +94,7 @@ async def test_those_who_watch_more_than_they_may_are_told_so(temporal: str) -> 
         path = f"/console/instances/{attacked.instance}"
         name, _, value = COOKIE.partition(": ")
         crowd = of_client("GET", f"{path}/stream", COOKIE)
-        host, port, _ = attacked.target
+        host, port, *_ = attacked.target
         async with crowding(host, port, 600, crowd), client_of(attacked.target) as client:
             await asyncio.sleep(SECONDS)
             refused = await client.get(f"{path}/stream", headers={name: value})

@@ -54,10 +54,9 @@ class Written:
 
     @property
     def spans(self) -> list[Span]:
-        """Read the file: messages, each after its length in four bytes."""
+        """Read the file: messages, each after its length in four bytes. The last one may be half written."""
         found, content = [], self._file.read_bytes()
-        while len(content) >= _LENGTH:
-            end = _LENGTH + int.from_bytes(content[:_LENGTH])
+        while len(content) >= (end := _LENGTH + int.from_bytes(content[:_LENGTH])):
             found += spans_of(content[_LENGTH:end])
             content = content[end:]
         return found

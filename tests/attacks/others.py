@@ -74,9 +74,12 @@ class Others:
             self._watch(),
         ]
         asking = [asyncio.create_task(one) for one in kinds]
+        beginning = asyncio.create_task(self._all_are_kept.wait())
         try:
-            await self._all_are_kept.wait()
-            yield
+            await asyncio.wait([beginning, *asking], return_when=asyncio.FIRST_COMPLETED)
+            beginning.cancel()
+            if not any(one.done() for one in asking):
+                yield
         finally:
             for one in asking:
                 one.cancel()

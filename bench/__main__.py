@@ -8,7 +8,7 @@ from statistics import median
 from bench.before import Change, compare_with
 from bench.compare import Comparison, compare
 from bench.work import WORK
-from bench.worker import CONTENDERS, SANDBOXED, UNSANDBOXED
+from bench.worker import CONTENDERS
 
 _MEASURES = {"cpu": "worker CPU", "wall": "wall"}
 
@@ -39,13 +39,11 @@ def main() -> None:
 
 
 def _ratios(comparisons: list[Comparison], measure: str, title: str) -> str:
-    head = f"| {title}, interpreted : by hand | : sandboxed | : unsandboxed |"
+    rivals = CONTENDERS[1:]
+    head = f"| {title}, interpreted : by hand | {' | '.join(f': {rival}' for rival in rivals)} |"
     return _table(
         head,
-        [
-            [one.work.title, *(_spread(one.ratios(measure, rival)) for rival in (SANDBOXED, UNSANDBOXED))]
-            for one in comparisons
-        ],
+        [[one.work.title, *(_spread(one.ratios(measure, rival)) for rival in rivals)] for one in comparisons],
     )
 
 

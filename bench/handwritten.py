@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import Any
 
 from temporalio import activity, workflow
+from temporalio.common import RetryPolicy
 
 with workflow.unsafe.imports_passed_through():
     import httpx
@@ -18,6 +19,26 @@ ACTIVITIES = 10
 LIMIT = timedelta(minutes=1)
 MAX_SEEN = 2000
 """How many ids of events `Counting` remembers."""
+
+
+OPTIONS: dict[str, Any] = {}
+"""What a call has beside its limit of time; a process sets it once, before its worker starts."""
+AS_INTERPRETED = {
+    "heartbeat_timeout": timedelta(seconds=30),
+    "retry_policy": RetryPolicy(
+        initial_interval=timedelta(seconds=1),
+        maximum_interval=timedelta(seconds=100),
+        non_retryable_error_types=["PayloadsTooLarge"],
+    ),
+    "summary": "Answer › answer 0",
+}
+"""Those of an interpreted call."""
+_RECORD = {
+    "function": {"name": "answer", "type": "custom", "operation": "answer"},
+    "source": "parallel",
+    "language": "serverless-workflow",
+}
+"""What the activity of an interpreted call gets beside its arguments."""
 
 
 async def answer(number: int) -> dict[str, Any]:
@@ -90,7 +111,7 @@ class OneActivity:
     @workflow.run
     async def run(self, data: dict[str, Any]) -> dict[str, Any]:
         """Return the data and the answer."""
-        return {**data, **await _call(data["number"])}
+        return {**data, **await _call(data["number"], 0)}
 
 
 @workflow.defn(name="sequence")
@@ -100,8 +121,8 @@ class Sequence:
     @workflow.run
     async def run(self, data: dict[str, Any]) -> dict[str, Any]:
         """Return the data and the answers."""
-        for _ in range(ACTIVITIES):
-            data = {**data, **await _call(data["number"])}
+        for index in range(ACTIVITIES):
+            data = {**data, **await _call(data["number"], index)}
         return data
 
 
@@ -112,7 +133,7 @@ class Parallel:
     @workflow.run
     async def run(self, data: dict[str, Any]) -> dict[str, Any]:
         """Return the data and the answers."""
-        for one in await asyncio.gather(*(_call(data["number"]) for _ in range(ACTIVITIES))):
+        for one in await asyncio.gather(*(_call(data["number"], index) for index in range(ACTIVITIES))):
             data = {**data, **one}
         return data
 
@@ -124,7 +145,7 @@ class Foreach:
     @workflow.run
     async def run(self, data: dict[str, Any]) -> dict[str, Any]:
         """Return the data and the list of answers, in the order of the numbers."""
-        answers = await asyncio.gather(*(_call(number) for number in data["numbers"]))
+        answers = await asyncio.gather(*(_call(number, number) for number in data["numbers"]))
         return {**data, "answers": list(answers)}
 
 
@@ -135,7 +156,7 @@ class InTurn:
     @workflow.run
     async def run(self, data: dict[str, Any]) -> dict[str, Any]:
         """Return the data and the list of answers, in the order of the numbers."""
-        return {**data, "answers": [await _call(number) for number in data["numbers"]]}
+        return {**data, "answers": [await _call(number, number) for number in data["numbers"]]}
 
 
 @workflow.defn(name="rest")
@@ -238,7 +259,7 @@ class Counting:
             while self._kept and self._kind != "keeps" and not is_long():
                 number, data = self._kept.popleft()["data"]["n"], self._data
                 if self._kind == "calls":
-                    await _call(number)
+                    await _call(number, number)
                 self._data = {
                     "count": data["count"] + 1,
                     "sum": data["sum"] + number,
@@ -269,8 +290,13 @@ async def _answered(
     return data
 
 
-async def _call(number: int) -> dict[str, Any]:
-    return await workflow.execute_activity(answer_activity, {"number": number}, start_to_close_timeout=LIMIT)
+async def _call(number: int, index: int) -> dict[str, Any]:
+    given: dict[str, Any] = {"number": number}
+    if not OPTIONS:
+        return await workflow.execute_activity(answer_activity, given, start_to_close_timeout=LIMIT)
+    given = {**_RECORD, **given}
+    options = {"activity_id": f"Answer/answer {index}#1", "start_to_close_timeout": LIMIT, **OPTIONS}
+    return await workflow.execute_activity(answer_activity, given, **options)
 
 
 WORKFLOWS = (

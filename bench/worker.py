@@ -13,6 +13,7 @@ from temporalio.converter import DataConverter
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
+from bench import handwritten
 from bench.ending import end_with_input
 from bench.handwritten import WORKFLOWS, Asking, answer, answer_activity
 from bench.work import POST, WORK
@@ -26,7 +27,13 @@ from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.instance_part import OperatorOptions
 from swf_temporal.temporal.worker import make_worker, tune_gc
 
-INTERPRETED, SANDBOXED, UNSANDBOXED = CONTENDERS = ("interpreted", "sandboxed", "unsandboxed")
+INTERPRETED, SANDBOXED, UNSANDBOXED, WITH_OPTIONS = CONTENDERS = (
+    "interpreted",
+    "sandboxed",
+    "unsandboxed",
+    "with options",
+)
+"""The last is unsandboxed, and its calls have the options of interpreted ones: no interpreter could take less."""
 READY, CPU = "ready", "cpu"
 """What a line of its output begins with that is meant for the program that started it."""
 
@@ -50,6 +57,8 @@ def worker_of(
         calls = Calls({"answer": answer}, settings=Settings(functions=options))
         return make_worker(client, Catalogue(definitions), calls, Sinks(), task_queue=task_queue, operator_options=told)
     settings, asking = WorkerSettings(), Asking()
+    if contender == WITH_OPTIONS:
+        handwritten.OPTIONS.update(handwritten.AS_INTERPRETED)
     return Worker(
         client,
         task_queue=contender,

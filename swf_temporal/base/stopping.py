@@ -51,6 +51,17 @@ def run_until_stopped(work: Coroutine[Any, Any, int]) -> int:
     return code
 
 
+def end_if_cancelled() -> None:
+    """Raise CancelledError if the task was cancelled, and something that it waited for has swallowed that.
+
+    A task group does so that fails at the same time, and `asyncio.wait_for` before Python 3.12 where an answer comes at
+    the same time. Who waits again and again would never end.
+    """
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
+
+
 async def beside(work: Callable[[], _T]) -> _T:
     """Run *work*, which blocks, in a daemon thread: the process can end without waiting for it."""
     loop = asyncio.get_running_loop()

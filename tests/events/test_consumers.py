@@ -6,21 +6,26 @@ import os
 import signal
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from itertools import count
+from types import SimpleNamespace
 from typing import Any
 
+import nats
 import pytest
 from websockets import Subprotocol
 from websockets.asyncio.server import ServerConnection
 from websockets.asyncio.server import serve as websocket_server
 
 from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.events.brokers.jetstream import unaccepted
 from swf_temporal.events.brokers.port import Message
 from swf_temporal.events.brokers.protocols import Brokers
 from swf_temporal.events.channels import channel_of
 from swf_temporal.events.consumers.consumer import Consumer
-from swf_temporal.events.consumers.port import Incoming, NotNowError
+from swf_temporal.events.consumers.nats import NatsSource
+from swf_temporal.events.consumers.port import Incoming, NotNowError, nothing
+from swf_temporal.events.messages import message_of
 from swf_temporal.functions.http.broker import HttpBroker
 from swf_temporal.functions.http.client import Http
 from swf_temporal.languages.catalogue import Catalogue
@@ -75,6 +80,58 @@ async def test_one_that_is_cancelled_while_its_connection_breaks_ends(take: Take
     await asyncio.wait([task], timeout=20)
     assert task.cancelled()
     assert Breaking.opened == 1
+
+
+async def test_one_that_is_cancelled_as_a_message_comes_ends(take: Take) -> None:
+    """It waits for no other, though its library has hidden that it is cancelled."""
+
+    class Hiding:
+        @asynccontextmanager
+        async def open(self) -> AsyncIterator[AsyncGenerator[Incoming]]:
+            yield self.messages()
+
+        async def messages(self) -> AsyncGenerator[Incoming]:
+            await _hidden_cancellation()
+            yield Incoming(message_of(events_of("a")[0], "amqp", "binary"), nothing, nothing)
+            await asyncio.Event().wait()
+
+    settings = ConsumerSettings(name="hiding", url="amqp://127.0.0.1", queue="q")
+    task = asyncio.create_task(Consumer(settings, Hiding(), take, Settings()).run())
+    await asyncio.wait([task], timeout=20)
+    assert task.cancelled()
+
+
+async def test_one_that_is_cancelled_as_nothing_comes_ends() -> None:
+    """As above, for what asks a stream of NATS again and again."""
+
+    class Subscription:
+        async def fetch(self, *_: Any, **_options: Any) -> list[Any]:
+            await _hidden_cancellation()
+            raise nats.errors.TimeoutError
+
+        async def consumer_info(self) -> Any:
+            await asyncio.sleep(0.01)
+            return SimpleNamespace(num_ack_pending=0)
+
+    settings = ConsumerSettings(name="hiding", url="nats://127.0.0.1", subject="s")
+    channel, connection = channel_of(Settings(), settings, "id"), SimpleNamespace(is_closed=False)
+    source = NatsSource(channel, settings)
+
+    async def first(of: AsyncIterator[Any]) -> Any:
+        return await anext(of)
+
+    for asking in (unaccepted(channel, connection, Subscription()), source._messages(connection, Subscription())):
+        task = asyncio.create_task(first(asking))
+        await asyncio.wait([task], timeout=20)
+        assert task.cancelled()
+
+
+async def _hidden_cancellation() -> None:
+    task = asyncio.current_task()
+    assert task is not None
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await asyncio.sleep(0)
 
 
 def router_to(running: Running) -> Router:

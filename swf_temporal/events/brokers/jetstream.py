@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from swf_temporal.base.importing import optional
+from swf_temporal.base.stopping import end_if_cancelled
 from swf_temporal.events.brokers.nats import check_size, connected, incoming, mapping_faults, unless_closed
 from swf_temporal.events.brokers.port import (
     KEPT,
@@ -100,6 +101,7 @@ async def unaccepted(channel: Channel, connection: Any, subscription: Any) -> As
     """Yield the messages of a durable consumer that were not acknowledged."""
     timed_out = optional("nats.errors", "nats", "messages of NATS").TimeoutError
     while True:
+        end_if_cancelled()
         with mapping_faults(channel):
             if connection.is_closed:
                 raise Refused(LOST)

@@ -23,6 +23,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.base.importing import optional
 from swf_temporal.base.installed import EVENT_SOURCES, offered
+from swf_temporal.base.stopping import end_if_cancelled
 from swf_temporal.base.strict_json import write_json
 from swf_temporal.events.brokers.families import FAMILIES
 from swf_temporal.events.brokers.jetstream import storing
@@ -175,7 +176,7 @@ class Consumer:
                 _log.exception("%s: the connection broke", name)
             finally:
                 self.is_connected = False
-            _end_if_cancelled()
+            end_if_cancelled()
             pause = _FIRST_PAUSE if clock.time() - began > _MAX_PAUSE else pause
             _log.info("%s: reconnecting in %g s", name, pause)
             await asyncio.sleep(pause)
@@ -205,6 +206,7 @@ class Consumer:
                     task = tasks.create_task(self._handle(incoming, before, turn))
                     held[task] = incoming
                     task.add_done_callback(forget)
+                    end_if_cancelled()
                     await room.acquire()
             except asyncio.CancelledError:
                 if held and not FAMILIES[self._family].keeps_messages:
@@ -274,13 +276,6 @@ async def _hold(held: Mapping[asyncio.Task[None], Incoming]) -> None:
         await asyncio.sleep(_HOLDING)
         for incoming in list(held.values()):
             await incoming.hold()
-
-
-def _end_if_cancelled() -> None:
-    """Raise CancelledError if the task was cancelled: a task group that fails at the same time swallows it."""
-    task = asyncio.current_task()
-    if task is not None and task.cancelling():
-        raise asyncio.CancelledError
 
 
 def _first(group: BaseExceptionGroup[CallFailed]) -> CallFailed:

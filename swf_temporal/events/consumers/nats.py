@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Final
 
 from swf_temporal.base.importing import optional
+from swf_temporal.base.stopping import end_if_cancelled
 from swf_temporal.events.brokers.jetstream import stream_of
 from swf_temporal.events.brokers.nats import connected, incoming, mapping_faults
 from swf_temporal.events.brokers.port import LOST, Channel, Refused
@@ -65,6 +66,7 @@ class NatsSource:
                 # Messages that an earlier connection left are redelivered after that time; newer ones must follow them.
                 await asyncio.sleep(info.config.ack_wait or _ACK_WAIT)
             while True:
+                end_if_cancelled()
                 if connection.is_closed:
                     raise Refused(LOST)
                 try:

@@ -76,7 +76,7 @@ def _write(folder: Path, file: CallFile, variable: Variable | None) -> None:
             _make(path, folder)
             if content:
                 with tarfile.open(fileobj=io.BytesIO(content)) as archive:
-                    archive.extractall(path, filter="data")
+                    _extract(archive, path)
         else:
             _make(path.parent, folder)
             with path.open("xb") as opened:
@@ -87,6 +87,20 @@ def _write(folder: Path, file: CallFile, variable: Variable | None) -> None:
     except (OSError, ValueError, tarfile.TarError) as error:
         message = f"the variable {file.of.key!r} cannot be a file of the form {file.form or 'plain'!r}: {error}"
         raise _internal(message) from None
+
+
+def _extract(archive: tarfile.TarFile, path: Path) -> None:
+    """Write what is in *archive* below *path*, and nothing elsewhere."""
+    if hasattr(tarfile, "data_filter"):
+        archive.extractall(path, filter="data")
+        return
+    for member in archive:  # before Python 3.11.4, which Debian 12 has
+        name = PurePosixPath(member.name)
+        if name.is_absolute() or ".." in name.parts or not (member.isfile() or member.isdir()):
+            raise tarfile.ExtractError(f"{member.name!r} is no file or directory below the archive's")
+        archive.extract(member, path, set_attrs=False)
+        if member.isfile():
+            (path / name).chmod(member.mode & 0o755 | 0o600)
 
 
 def _path_of(folder: Path, file: CallFile) -> Path:

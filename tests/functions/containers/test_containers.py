@@ -187,9 +187,38 @@ def test_too_much_is_refused_before_it_is_read(
         read_files(tmp_path, given())
 
 
-def test_an_archive_stays_inside(tmp_path: Path) -> None:
+@pytest.fixture(params=["data filter", "Python before 3.11.4"])
+def _filtering(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether Python can filter what an archive has."""
+    if request.param != "data filter":
+        monkeypatch.delattr(tarfile, "data_filter", raising=False)
+
+
+@pytest.mark.usefixtures("_filtering")
+def test_an_archive_becomes_files(tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "good.tar", "w") as archive:
+        archive.add(__file__, arcname="deep/a.py")
+        info = archive.gettarinfo(__file__, arcname="run")
+        info.mode = 0o4777
+        with Path(__file__).open("rb") as opened:
+            archive.addfile(info, opened)
+    content = (tmp_path / "good.tar").read_bytes()
+    (tmp_path / "folder").mkdir()
+    write_files(tmp_path / "folder", given(CallFile(K, "k", "tar")), {K: Variable(content)})
+    [run] = (tmp_path / "folder").rglob("run")
+    assert (run.parent / "deep" / "a.py").read_text() == run.read_text() == Path(__file__).read_text()
+    assert run.stat().st_mode & 0o7777 == 0o755
+
+
+@pytest.mark.usefixtures("_filtering")
+@pytest.mark.parametrize("link", [False, True])
+def test_an_archive_stays_inside(tmp_path: Path, *, link: bool) -> None:
     with tarfile.open(tmp_path / "evil.tar", "w") as archive:
-        archive.add(__file__, arcname="../../evil")
+        if link:
+            (tmp_path / "link").symlink_to("/etc")
+            archive.add(tmp_path / "link", arcname="evil")
+        else:
+            archive.add(__file__, arcname="../../evil")
     content = (tmp_path / "evil.tar").read_bytes()
     (tmp_path / "folder").mkdir()
     with pytest.raises(CallFailed, match="cannot be a file of the form 'tar'"):

@@ -43,7 +43,7 @@ demo: $(VENV)/.demo  ## run an order workflow on an embedded Temporal server, ag
 example: $(VENV)/.examples  ## run an example of functions, as in `make example NAME=grpc`; without a name, list them
 	@$(BIN)/python examples/run.py $(NAME)
 
-test: $(VENV)/.dev  ## prove each claim once, in some twenty minutes; what is sampled follows from the seed that is printed
+test: $(VENV)/.dev  ## prove each claim once, in ten to twenty minutes; what is sampled follows from the seed that is printed
 	@$(BIN)/python -m pytest -n $(TESTERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 test-all: $(VENV)/.dev  ## run everything: all suspensions, all scenarios on Temporal, what waits for long; before a release

@@ -22,7 +22,7 @@ MAX_SEEN = 2000
 
 
 OPTIONS: dict[str, Any] = {}
-"""What a call has beside its limit of time; a process sets it once, before its worker starts."""
+"""The options of each call beside its time limit; the process sets them once, before its worker starts."""
 AS_INTERPRETED = {
     "heartbeat_timeout": timedelta(seconds=30),
     "retry_policy": RetryPolicy(
@@ -32,13 +32,13 @@ AS_INTERPRETED = {
     ),
     "summary": "Answer › answer 0",
 }
-"""Those of an interpreted call."""
+"""The options of an interpreted call."""
 _RECORD = {
     "function": {"name": "answer", "type": "custom", "operation": "answer"},
     "source": "parallel",
     "language": "serverless-workflow",
 }
-"""What the activity of an interpreted call gets beside its arguments."""
+"""The facts that the activity of an interpreted call gets beside its arguments."""
 
 
 async def answer(number: int) -> dict[str, Any]:

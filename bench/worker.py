@@ -33,7 +33,8 @@ INTERPRETED, SANDBOXED, UNSANDBOXED, WITH_OPTIONS = CONTENDERS = (
     "unsandboxed",
     "with options",
 )
-"""The last is unsandboxed, and its calls have the options of interpreted ones: no interpreter could take less."""
+"""The last is unsandboxed, and its calls have the options of interpreted ones: what these cost is no cost of
+interpreting."""
 READY, CPU = "ready", "cpu"
 """What a line of its output begins with that is meant for the program that started it."""
 

@@ -52,10 +52,10 @@ def run_until_stopped(work: Coroutine[Any, Any, int]) -> int:
 
 
 def end_if_cancelled() -> None:
-    """Raise CancelledError if the task was cancelled, and something that it waited for has swallowed that.
+    """Raise CancelledError if the task was cancelled and the error was swallowed: a loop that waits would never end.
 
-    A task group does so that fails at the same time, and `asyncio.wait_for` before Python 3.12 where an answer comes at
-    the same time. Who waits again and again would never end.
+    A task group swallows it if one of its tasks fails at the same time, and so does `asyncio.wait_for` before Python
+    3.12 if its result arrives at the same time.
     """
     task = asyncio.current_task()
     if task is not None and task.cancelling():

@@ -100,7 +100,7 @@ def check_part(root: Object, source: Source) -> Checked:
     Problems have positions in that text. A run only carries the definition itself, as JSON.
     """
     checked = read_part(deepcopy(root), source)
-    if checked.definition is None or checked.definition.others:  # each of several workflows has a text of its own
+    if checked.definition is None or checked.definition.others:  # several workflows have separate texts
         return checked
     alone = Source(written(root), source.name)
     return replace(checked, definition=checked.definition.with_source(alone))

@@ -26,7 +26,7 @@ class Target(NamedTuple):
     port: int
     pid: int
     log: Path | None = None
-    """What the process writes to stderr."""
+    """The file with the stderr of the process."""
 
 
 @contextmanager

@@ -22,10 +22,10 @@ _EVERY: Final = 0.05
 _KEEP_ALIVE: Final = 4
 _KEEP_ALIVE_EVERY: Final = 0.25
 _AT_REST: Final = 60
-"""The files that a process may have open where nobody is connected."""
+"""The number of files that a process may have open without connections."""
 _PATIENCE_FOR_REST: Final = 60
 _LOGGED: Final = 3000
-"""The characters of the end of a log that are told."""
+"""The length of the end of a log that is shown."""
 
 
 @dataclass
@@ -211,7 +211,7 @@ def _open_files(pid: int) -> int:
 
 
 def _exit_status(pid: int) -> int | None:
-    """Return the wait status of a process that has ended, and that nobody has waited for; None if it runs."""
+    """Return the wait status of a process that has ended and is not reaped; None if it runs."""
     state, *fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return int(fields[-1]) if state == "Z" else None
 

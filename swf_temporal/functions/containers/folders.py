@@ -90,14 +90,14 @@ def _write(folder: Path, file: CallFile, variable: Variable | None) -> None:
 
 
 def _extract(archive: tarfile.TarFile, path: Path) -> None:
-    """Write what is in *archive* below *path*, and nothing elsewhere."""
+    """Extract the files and directories of *archive* below *path*, and nothing outside of it."""
     if hasattr(tarfile, "data_filter"):
         archive.extractall(path, filter="data")
         return
-    for member in archive:  # before Python 3.11.4, which Debian 12 has
+    for member in archive:  # before Python 3.11.4: Debian 12 has 3.11.2
         name = PurePosixPath(member.name)
         if name.is_absolute() or ".." in name.parts or not (member.isfile() or member.isdir()):
-            raise tarfile.ExtractError(f"{member.name!r} is no file or directory below the archive's")
+            raise tarfile.ExtractError(f"{member.name!r} is not a file or directory inside the archive")
         archive.extract(member, path, set_attrs=False)
         if member.isfile():
             (path / name).chmod(member.mode & 0o755 | 0o600)

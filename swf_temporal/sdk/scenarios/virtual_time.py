@@ -200,7 +200,7 @@ class _Instance(WrappingInstance):
                 return ()
         if job.HasField("resolve_child_workflow_execution_start"):
             start = job.resolve_child_workflow_execution_start
-            # The start of a sub-workflow that was given up before it left is no news of the server.
+            # The SDK reports at once that a sub-workflow was cancelled before it was scheduled, without the server.
             if start.seq in self._fire_and_forget and not start.HasField("cancelled"):
                 self._kept.setdefault(start.seq, []).append(job)
                 return ()

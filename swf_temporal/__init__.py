@@ -155,12 +155,11 @@ if TYPE_CHECKING:
     )
     from swf_temporal.base.function_types import Callee
     from swf_temporal.drawing.outline import WorkflowRef
-    from swf_temporal.events.custom import EventSink, EventSource
-    from swf_temporal.functions.call import Call
-    from swf_temporal.functions.current_call import CurrentCall, current_call, current_resource
+    from swf_temporal.events.channels import EventSink, EventSource
+    from swf_temporal.functions.call import Call, CurrentCall, current_call, current_resource
     from swf_temporal.functions.port import FunctionType
     from swf_temporal.functions.registry import Registry
-    from swf_temporal.functions.secret_providers import SecretProvider
+    from swf_temporal.functions.secrets import SecretProvider
     from swf_temporal.languages.loading import check, check_file, load
     from swf_temporal.languages.port import Checked, Concurrency, Definition, EventUse, FunctionUse, WrittenIn
     from swf_temporal.languages.triggers import CorrelationRule
@@ -169,12 +168,19 @@ if TYPE_CHECKING:
     from swf_temporal.runtime.host import TraceEntry, TraceKind
     from swf_temporal.sdk.served import Definitions
     from swf_temporal.sdk.worker import Plugin, Worker
-    from swf_temporal.settings.calls import CallSettings, HostOptions, Options
+    from swf_temporal.settings.calls import (
+        CallSettings,
+        ContainerRunner,
+        HostOptions,
+        KubernetesRunner,
+        Options,
+        Runners,
+        ScriptLanguage,
+    )
     from swf_temporal.settings.events import ConsumerSettings, Credentials, EventSettings, SinkSettings
     from swf_temporal.settings.forms import Rate, SharedFolder
     from swf_temporal.settings.network import HostPattern, Network, Tls
     from swf_temporal.settings.payloads import EncryptionSettings, PayloadSettings, StorageSettings
-    from swf_temporal.settings.runners import ContainerRunner, KubernetesRunner, Runners, ScriptLanguage
     from swf_temporal.settings.values import Address, LogFormat, LogLevel
     from swf_temporal.settings.worker import Versioning, WorkerSettings
     from swf_temporal.simulation.result import SimulatedInstance, Simulation, SimulationError

@@ -22,7 +22,7 @@ from swf_temporal.events.messages import STRUCTURED as STRUCTURED_MESSAGE
 from swf_temporal.events.messages import event_in
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.http.codec_server.application import codec_application
-from swf_temporal.http.gateway.cloud_events import BATCH, STRUCTURED, events_of, json_of_body
+from swf_temporal.http.gateway.events import BATCH, STRUCTURED, events_of, json_of_body
 from swf_temporal.http.gateway.refusals import Refused
 from swf_temporal.languages.loading import load
 from swf_temporal.settings.calls import Settings
@@ -32,7 +32,7 @@ from swf_temporal.simulation.reading import read_scenarios
 from swf_temporal.temporal.client import _input
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.external_activities import _result
-from swf_temporal.temporal.workflow_input import read_input, value_of
+from swf_temporal.temporal.records import read_input, value_of
 from swf_temporal.text.bodies import read_answer
 from swf_temporal.text.parsing import read_data
 

@@ -1,13 +1,41 @@
 """Channels to brokers that the operator configures, with the options for the broker's host."""
 
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import replace
 from hashlib import sha256
+from typing import Any, Protocol
 
+from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON
+from swf_temporal.events.brokers.families import target_of
 from swf_temporal.events.brokers.port import Bindings, Channel, Credentials
-from swf_temporal.events.brokers.protocols import target_of
 from swf_temporal.settings.calls import Settings
 from swf_temporal.settings.events import BrokerAddress, ConsumerSettings
+
+
+class EventSource(Protocol):
+    """Receives events from elsewhere, for a consumer. A package offers its class, which is made without arguments."""
+
+    def events(self) -> AsyncGenerator[CloudEvent | Mapping[str, Any]]:
+        """Yield each event, as a CloudEvent or in its JSON format. It is taken once the generator is resumed.
+
+        After an exception, and at the end, it is called again. An event that can never be taken is logged, and the
+        generator resumed.
+        """
+
+
+class EventSink(Protocol):
+    """Sends events elsewhere. A package offers its class, which is made without arguments.
+
+    If it has `async def aclose()`, that is called when the worker ends.
+    """
+
+    async def send(self, event: CloudEvent) -> None:
+        """Send *event*, and return when it has arrived. After an exception, it is sent again.
+
+        A CallFailed with `retryable=False` fails the state that produced it.
+        """
+
 
 _SUBPROTOCOL = "cloudevents.json"
 """The WebSocket subprotocol in the CloudEvents protocol binding."""

@@ -19,12 +19,11 @@ from cachetools import LRUCache
 from swf_temporal.base.cloud_event import CloudEvent, check_attributes
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
-from swf_temporal.base.installed import EVENT_SINKS, offered
+from swf_temporal.base.importing import EVENT_SINKS, offered
+from swf_temporal.events.brokers.families import Brokers
 from swf_temporal.events.brokers.jetstream import storing
 from swf_temporal.events.brokers.port import Channel, Connecting, Message, Send
-from swf_temporal.events.brokers.protocols import Brokers
-from swf_temporal.events.channels import channel_of, client_id_of
-from swf_temporal.events.custom import EventSink
+from swf_temporal.events.channels import EventSink, channel_of, client_id_of
 from swf_temporal.events.messages import message_of
 from swf_temporal.functions.call import cause_here
 from swf_temporal.functions.http.broker import HttpBroker

@@ -6,6 +6,9 @@ from typing import Final, Literal, Protocol, TypeAlias
 
 from swf_temporal.base.data import JSON, kind_of
 
+ANY: Final = frozenset({"null", "boolean", "number", "string", "array", "object"})
+"""The kinds of value that an unknown expression can yield."""
+
 
 class _Nothing(Enum):
     NOTHING = "nothing"
@@ -65,7 +68,7 @@ class Compiled(Protocol):
 
     @property
     def kinds(self) -> frozenset[str]:
-        """Return the possible kinds of its value: see `expressions/kinds.py`."""
+        """Return the possible kinds of its value: see `expressions/compiled.py`."""
 
     @property
     def mentions(self) -> frozenset[str]:

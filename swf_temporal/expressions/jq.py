@@ -25,11 +25,10 @@ from swf_temporal.base.accounting import current_account
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import ExpressionFailed, ExpressionLimitExceeded
 from swf_temporal.base.strict_json import NotJSON, read_clamped, read_written
-from swf_temporal.expressions.compiled import NOTHING, BadExpression, EvaluationOutcome, Several, Variables
+from swf_temporal.expressions.compiled import ANY, NOTHING, BadExpression, EvaluationOutcome, Several, Variables
 from swf_temporal.expressions.guarding.deferring import MAX_EXPONENT, MAX_WORK, UNBOUNDED, Bound, Joint, ask
 from swf_temporal.expressions.guarding.guard import guard, written
 from swf_temporal.expressions.guarding.jq_process import FAILED, NOT_COMPILED
-from swf_temporal.expressions.kinds import ANY
 from swf_temporal.expressions.lexing import ASSIGNING, Token, tokens
 
 

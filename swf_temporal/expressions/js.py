@@ -13,11 +13,10 @@ from swf_temporal.base.accounting import current_account
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import ExpressionFailed, MissingExtra
 from swf_temporal.base.strict_json import NotJSON, read_json
-from swf_temporal.expressions.compiled import BadExpression, EvaluationOutcome, Variables
+from swf_temporal.expressions.compiled import ANY, BadExpression, EvaluationOutcome, Variables
 from swf_temporal.expressions.guarding.deferring import UNBOUNDED, ask
 from swf_temporal.expressions.guarding.guard import JAVASCRIPT, guard, written
 from swf_temporal.expressions.guarding.jq_process import FAILED, NOT_COMPILED
-from swf_temporal.expressions.kinds import ANY
 
 _NAME: Final = re.compile(r"\$([A-Za-z_]\w*)")
 

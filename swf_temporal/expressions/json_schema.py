@@ -16,7 +16,7 @@ from swf_temporal.expressions.guarding.deferring import ask, schema_bound
 from swf_temporal.expressions.guarding.guard import SCHEMAS, guard, written
 from swf_temporal.expressions.guarding.jq_process import NOT_COMPILED
 from swf_temporal.expressions.patterns import PatternTooSlow
-from swf_temporal.expressions.schema_checking.checking import MAX_VIOLATIONS, BadSchema, nested_too_deeply
+from swf_temporal.expressions.schema_checking import MAX_VIOLATIONS, BadSchema, nested_too_deeply
 
 __all__ = ["MAX_VIOLATIONS", "BadSchema", "DataSchemaValidator", "SchemaTooSlow", "Violation", "violations_in"]
 
@@ -56,7 +56,7 @@ class DataSchemaValidator:
     """A JSON Schema that validates data."""
 
     def __init__(self, schema: JSON, *, checks_formats: bool = False) -> None:
-        """Read *schema*. With *checks_formats*, the values of `format` in `schema_checking/formats` are checked.
+        """Read *schema*. With *checks_formats*, the values of `format` in `schema_checking` are checked.
 
         Raises BadSchema if it is not valid, or refers to something outside itself.
         """

@@ -14,11 +14,10 @@ from swf_temporal.base.accounting import current_account
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import ExpressionFailed, ExpressionLimitExceeded
 from swf_temporal.base.strict_json import NotJSON, read_written, write_json
-from swf_temporal.expressions.compiled import NOTHING, BadExpression, EvaluationOutcome, Variables, is_true
+from swf_temporal.expressions.compiled import ANY, NOTHING, BadExpression, EvaluationOutcome, Variables, is_true
 from swf_temporal.expressions.guarding.deferring import ask, jsonpath_bound
 from swf_temporal.expressions.guarding.guard import JSONPATH, written
 from swf_temporal.expressions.guarding.jq_process import FAILED
-from swf_temporal.expressions.kinds import ANY
 
 if TYPE_CHECKING:
     from jsonpath import JSONPathEnvironment

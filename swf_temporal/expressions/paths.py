@@ -17,7 +17,6 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import ExpressionLimitExceeded
 from swf_temporal.expressions.compiled import Compiled, Constant, EvaluationOutcome, Variables, is_true
 from swf_temporal.expressions.jq import JqProgram, TooLargeToCompile, shown
-from swf_temporal.expressions.kinds import kinds_of
 from swf_temporal.expressions.parsing import (
     ArrayOf,
     BinaryOperation,
@@ -30,6 +29,7 @@ from swf_temporal.expressions.parsing import (
     Tree,
     Variable,
     is_fixed,
+    kinds_of,
     mentioned,
     parsed,
 )

@@ -16,16 +16,14 @@ from swf_temporal.base.errors import CallFailed, FatalFault, StoreUnavailable, U
 from swf_temporal.base.function_types import TYPES, operation_type
 from swf_temporal.base.strict_json import NotJSON
 from swf_temporal.functions.auth.auth import derived_secrets
-from swf_temporal.functions.call import HIDE_SECRETS, Call, cause_here, switch
-from swf_temporal.functions.current_call import with_resources
+from swf_temporal.functions.call import HIDE_SECRETS, Call, cause_here, switch, with_resources
 from swf_temporal.functions.custom.outcomes import as_json, exceptions_as_faults
-from swf_temporal.functions.documents.local_documents import document_named, file_named, looked
-from swf_temporal.functions.local_calls import check_local_function
+from swf_temporal.functions.documents.documents import document_named, file_named, looked
+from swf_temporal.functions.limits import check_local_function
 from swf_temporal.functions.log_scrubbing import scrub_libraries, scrubbing
 from swf_temporal.functions.port import MAX_THREADS, DeclaredType, Described, FunctionType, Performer, Services
 from swf_temporal.functions.registry import Registry
-from swf_temporal.functions.secret_providers import ProvidedSecrets, SecretProvider
-from swf_temporal.functions.secrets import Secrets, is_strong, scrubbed, withhold
+from swf_temporal.functions.secrets import ProvidedSecrets, SecretProvider, Secrets, is_strong, scrubbed, withhold
 from swf_temporal.languages.performing import fill_auth_of, filled, made_of_secrets
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.settings.calls import Settings, read_settings

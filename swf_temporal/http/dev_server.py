@@ -14,9 +14,8 @@ from swf_temporal.base.errors import MissingExtra, Problem, UsageError
 from swf_temporal.base.stopping import stop_signal
 from swf_temporal.http.gateway.serving import GATEWAY_PORT, gateway, is_installed
 from swf_temporal.operations.client import Client
-from swf_temporal.sdk.consuming import consuming
+from swf_temporal.sdk.consuming import Router, consuming
 from swf_temporal.sdk.documents import missing
-from swf_temporal.sdk.event_router import Router
 from swf_temporal.sdk.function_modules import FollowedModules
 from swf_temporal.sdk.logs import log_lines
 from swf_temporal.sdk.metrics import export_metrics

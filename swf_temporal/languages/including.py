@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 from urllib.parse import quote
 
 from swf_temporal.base.errors import Position, Problem
-from swf_temporal.expressions.schema_checking.checking import DATA_KEYWORDS
+from swf_temporal.expressions.schema_checking import DATA_KEYWORDS
 from swf_temporal.text.located import Array, Object, UnreadableText
 from swf_temporal.text.origin import UNWRITTEN, Fetch, Source
 

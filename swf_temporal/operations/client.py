@@ -39,15 +39,14 @@ from swf_temporal.temporal import client as engine
 from swf_temporal.temporal import start_options
 from swf_temporal.temporal.client import Handle, result
 from swf_temporal.temporal.client_errors import not_there, refusals_as_usage_errors
-from swf_temporal.temporal.connected_server import Server, server_of
+from swf_temporal.temporal.connected_server import Server, server_of, why_unserved
 from swf_temporal.temporal.connecting import connect
+from swf_temporal.temporal.constants import QUEUES
 from swf_temporal.temporal.converter import with_order
 from swf_temporal.temporal.failed_tasks import error_of_task, why_task_failed
-from swf_temporal.temporal.logger_names import QUEUES
 from swf_temporal.temporal.server_timeout import FOR_ENDS, ServerWatch
 from swf_temporal.temporal.start_options import StartOptions
 from swf_temporal.temporal.statuses import is_closed, is_paused
-from swf_temporal.temporal.task_queues import why_unserved
 from swf_temporal.temporal.tracing import traced, tracing_interceptors
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from swf_temporal.events.brokers.families import FAMILIES
 from swf_temporal.functions.log_scrubbing import Scrubbing
 from swf_temporal.settings.values import LogFormat, LogLevel
 from swf_temporal.temporal.client_errors import Trouble, brief, trouble_of
-from swf_temporal.temporal.logger_names import CALLS, FACTS, INSTANCES
+from swf_temporal.temporal.constants import CALLS, FACTS, INSTANCES
 from swf_temporal.temporal.tracing import TraceIds, is_tracing
 
 SERVER_LOG = "swf.server"

@@ -38,7 +38,7 @@ from swf_temporal.temporal.server_timeout import answers
 
 if TYPE_CHECKING:
     from swf_temporal.functions.calling import Functions
-    from swf_temporal.functions.secret_providers import SecretProvider
+    from swf_temporal.functions.secrets import SecretProvider
     from swf_temporal.languages.catalogue import Catalogue
     from swf_temporal.sdk.served import Definitions, Given
     from swf_temporal.settings.calls import CallSettings
@@ -82,7 +82,7 @@ class Plugin(temporal.Plugin, worker.Plugin):
         Raises InvalidDefinition if a definition cannot run, and UsageError for an argument of another type.
         """
         # These are needed by workers, not on import.
-        from swf_temporal.functions.secret_providers import SecretProvider  # noqa: PLC0415 - as above
+        from swf_temporal.functions.secrets import SecretProvider  # noqa: PLC0415 - as above
         from swf_temporal.sdk.served import Definitions  # noqa: PLC0415 - as above
         from swf_temporal.sdk.working import Work  # noqa: PLC0415 - as above
         from swf_temporal.settings.calls import CallSettings  # noqa: PLC0415 - as above

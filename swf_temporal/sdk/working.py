@@ -23,21 +23,21 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 import swf_temporal
 from swf_temporal.base.errors import MissingExtra, StoreUnavailable, UsageError
 from swf_temporal.base.grammar import with_article
-from swf_temporal.base.installed import SECRET_PROVIDERS, offered
+from swf_temporal.base.importing import SECRET_PROVIDERS, offered
 from swf_temporal.events.sinks import Sinks
 from swf_temporal.expressions.guarding import guard
 from swf_temporal.functions.calling import Calls, Functions
 from swf_temporal.functions.containers.containers import Containers
-from swf_temporal.functions.containers.running_calls import RunningCalls
-from swf_temporal.functions.secret_providers import SecretProvider
+from swf_temporal.functions.containers.endpoint import RunningCalls
+from swf_temporal.functions.secrets import SecretProvider
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
 from swf_temporal.operations.client import Client
 from swf_temporal.operations.rerunning import Carried
 from swf_temporal.runtime.external_activities import is_external_activity
 from swf_temporal.runtime.variables import VariableStore
+from swf_temporal.sdk.consuming import EventDelivery, Router
 from swf_temporal.sdk.documents import in_one_line, missing
-from swf_temporal.sdk.event_router import EventDelivery, Router
 from swf_temporal.sdk.served import Definitions
 from swf_temporal.settings.calls import Settings, read_settings
 from swf_temporal.settings.credentials import without_password
@@ -47,9 +47,9 @@ from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.temporal.activities import Activities
 from swf_temporal.temporal.converter import check_order, limit_of, with_order
 from swf_temporal.temporal.instance_part import OperatorOptions, OperatorOptionsInterceptor
-from swf_temporal.temporal.namespace_variables import NamespaceVariables
 from swf_temporal.temporal.search_attributes import check_registered, needed_by
 from swf_temporal.temporal.variable_claims import ClaimedVariables, namespace_id
+from swf_temporal.temporal.variables import NamespaceVariables
 from swf_temporal.temporal.worker import Terms, allow_long_tasks, with_definitions
 from swf_temporal.temporal.workflows import ALL_WORKFLOWS
 

@@ -9,8 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.base.grammar import with_article
-from swf_temporal.events.brokers.families import CUSTOM, FAMILIES, WIRES
-from swf_temporal.events.brokers.protocols import target_of
+from swf_temporal.events.brokers.families import CUSTOM, FAMILIES, WIRES, target_of
 from swf_temporal.runtime.performing import PUBLISH_LIMIT
 from swf_temporal.settings import credentials
 from swf_temporal.settings.configuration import FromVariable, Section, Variable

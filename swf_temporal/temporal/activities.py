@@ -27,7 +27,7 @@ from swf_temporal.base.errors import (
 )
 from swf_temporal.base.strict_json import NotJSON
 from swf_temporal.expressions.guarding.deferring import Evaluation, answer_to
-from swf_temporal.functions.current_call import CurrentCall, answering
+from swf_temporal.functions.call import CurrentCall, answering
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.performing import delay_after
 from swf_temporal.runtime.budgets import InstanceLimits
@@ -43,7 +43,6 @@ from swf_temporal.temporal.host import HEARTBEAT
 from swf_temporal.temporal.instance_log import log_failed_call, log_failed_event, log_lost_attempt
 from swf_temporal.temporal.local_calls import GoesOn
 from swf_temporal.temporal.metrics import count_failed_attempt
-from swf_temporal.temporal.namespace_variables import NamespaceVariables
 from swf_temporal.temporal.records import (
     ENVIRONMENT,
     EVALUATE,
@@ -60,6 +59,7 @@ from swf_temporal.temporal.variables import (
     INSTANCE_ENDED,
     READ_VARIABLE,
     WRITE_VARIABLE,
+    NamespaceVariables,
     VariableStorage,
 )
 

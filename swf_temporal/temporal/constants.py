@@ -3,6 +3,19 @@
 Nothing is imported here: commands need these before they need the SDK.
 """
 
+INSTANCES = "swf.instance"
+"""Starts, ends and problems of instances."""
+
+CALLS = "swf.call"
+"""Failed calls and produced events."""
+
+QUEUES = "swf.queue"
+"""Task queues that no worker serves."""
+
+FACTS = "swf"
+"""The attribute of a record that holds its facts, for logs that programs read."""
+
+
 DEFAULT_HOST, DEFAULT_PORT = "localhost", 7233
 """The default address of a server."""
 

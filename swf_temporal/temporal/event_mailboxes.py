@@ -66,9 +66,7 @@ from swf_temporal.temporal.mailbox_records import (
     read_arriving,
 )
 from swf_temporal.temporal.outgoing import check_fits, check_together, heard
-from swf_temporal.temporal.record_types import RecordInput
-from swf_temporal.temporal.records import Pin, Pinned, catalogue_of, pin_of
-from swf_temporal.temporal.workflow_input import UNREADABLE, value_of
+from swf_temporal.temporal.records import UNREADABLE, Pin, Pinned, RecordInput, catalogue_of, pin_of, value_of
 
 _OTHER_BYTES: Final = 64 * 1024
 """The size limit of an instance's start arguments other than definitions and events."""

@@ -27,8 +27,7 @@ from swf_temporal.temporal.constants import AWAITED, DELIVER, EVENT, EVENT_REFUS
 from swf_temporal.temporal.continuing import LengthCheck
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.host import TemporalHost
-from swf_temporal.temporal.records import Pin, catalogue_of
-from swf_temporal.temporal.workflow_input import UNREADABLE, value_of
+from swf_temporal.temporal.records import UNREADABLE, Pin, catalogue_of, value_of
 from swf_temporal.text.suggestions import did_you_mean
 
 _UPDATES: Final = "updates"

@@ -26,10 +26,9 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import ContinuedAs, TraceEntry, TraceKind
 from swf_temporal.runtime.run import Run
 from swf_temporal.temporal.call_records import FaultError
-from swf_temporal.temporal.constants import CHANGE_DATA, CHANGE_REFUSED
+from swf_temporal.temporal.constants import CALLS, CHANGE_DATA, CHANGE_REFUSED, FACTS, INSTANCES
 from swf_temporal.temporal.instance_part import Ending, Instance, Part
-from swf_temporal.temporal.logger_names import CALLS, FACTS, INSTANCES
-from swf_temporal.temporal.workflow_input import UNREADABLE, value_of
+from swf_temporal.temporal.records import UNREADABLE, value_of
 
 if TYPE_CHECKING:
     from swf_temporal.temporal.host import TemporalHost

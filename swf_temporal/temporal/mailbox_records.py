@@ -11,8 +11,7 @@ from swf_temporal.base.records import Record
 from swf_temporal.base.strict_json import write_json
 from swf_temporal.events.routing import Arrived
 from swf_temporal.temporal.kept_options import OptionsRecord
-from swf_temporal.temporal.records import Pinned, catalogue_of
-from swf_temporal.temporal.workflow_input import UNREADABLE
+from swf_temporal.temporal.records import UNREADABLE, Pinned, catalogue_of
 
 MAILBOX: Final = "swf events"
 """The workflow type."""

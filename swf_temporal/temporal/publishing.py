@@ -27,8 +27,7 @@ from swf_temporal.temporal.children import REUSE
 from swf_temporal.temporal.instance_part import operator_options
 from swf_temporal.temporal.markers import is_recorded
 from swf_temporal.temporal.outgoing import Outgoing
-from swf_temporal.temporal.record_types import wrong_input
-from swf_temporal.temporal.records import PUBLISH, Pin
+from swf_temporal.temporal.records import PUBLISH, Pin, wrong_input
 
 DELAYED_EVENT: Final = "swf delayed event"
 """The workflow type."""

@@ -7,15 +7,19 @@ definition once, by a local activity, and carries the same record from then on.
 A pin also has the number of the semantics under which the run began (`runtime/host.py`), so that it keeps them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Generic, TypeVar
 
 from temporalio import workflow
+from temporalio.common import RawValue
+from temporalio.exceptions import ApplicationError
 
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import NewerRecord, PayloadUnavailable
 from swf_temporal.base.records import FIRST_FORMAT, MalformedRecord, Record, check_number
+from swf_temporal.base.strict_json import read_json, read_written
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.definition_cache import of_definitions
 from swf_temporal.languages.loading import load, load_pinned
@@ -26,6 +30,37 @@ from swf_temporal.runtime.progress import ProgressRecord
 from swf_temporal.runtime.run import Program
 from swf_temporal.temporal.call_records import CallRecord
 from swf_temporal.temporal.endings import AwaitedRecord
+
+WRONG_INPUT: Final = "WrongInput"
+"""The error type of a workflow whose input is wrong."""
+
+R = TypeVar("R", bound=Record)
+
+
+class RecordInput(Generic[R]):
+    """The start record of a workflow, or what is wrong with it, since `__init__` must not fail."""
+
+    def __init__(self, written: Any, kind: type[R]) -> None:
+        """Read *written* as a record of a class whose fields all have defaults."""
+        self.record = kind()
+        self._wrong: MalformedRecord | NewerRecord | None = None
+        try:
+            self.record = kind.from_json(written)
+        except (MalformedRecord, NewerRecord) as error:
+            self._wrong = error
+
+    def check(self) -> None:
+        """Raise NewerRecord, or the error with which the workflow fails, if the record was wrong."""
+        if isinstance(self._wrong, NewerRecord):
+            raise self._wrong
+        if self._wrong is not None:
+            raise wrong_input(str(self._wrong))
+
+
+def wrong_input(reason: str) -> ApplicationError:
+    """Return the error with which a workflow fails whose input is wrong."""
+    return ApplicationError(f"the input of the workflow is wrong: {reason}", type=WRONG_INPUT, non_retryable=True)
+
 
 RESOLVE = "resolve definitions"
 """The local activity that finds the definition of a workflow type."""
@@ -208,3 +243,42 @@ def program_of(
 def origin_of(pin: Pin) -> str:
     """Return the id of the first run of this instance, also if it was restarted in another."""
     return pin.lineage.origin or workflow.info().first_execution_run_id
+
+
+UNREADABLE = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RuntimeError)
+"""Errors that are raised if a payload is not JSON, is nested too deeply, or has another form."""
+
+_JSON = b"json/plain"
+
+
+NOT_A_RECORD: Final = "what follows the input of a workflow is a record that its client makes"
+"""The beginning of the message about a record that cannot be read."""
+
+
+def read_input(
+    args: Sequence[RawValue], *, is_child: bool
+) -> tuple[JSON, Pin, str | NewerRecord | PayloadUnavailable | None]:
+    """Return a workflow's data and pin, or what is wrong with them."""
+    try:
+        data = value_of(args[0], read_written if is_child else read_json) if args else {}
+    except UNREADABLE as error:
+        return {}, Pin(), f"the input of a workflow is one JSON value: {error}"
+    except PayloadUnavailable as error:
+        return {}, Pin(), error
+    try:
+        pin = Pin.from_json(value_of(args[1], read_written)) if len(args) > 1 else Pin()
+    except UNREADABLE as error:
+        return {}, Pin(), f"{NOT_A_RECORD}: {error}"
+    except (NewerRecord, PayloadUnavailable) as error:
+        return {}, Pin(), error
+    return {} if data is None else data, pin, None
+
+
+def value_of(raw: RawValue, read: Callable[[bytes], Any] = read_json) -> Any:
+    """Return the JSON in *raw*, which anyone may have written. Raises one of `UNREADABLE`."""
+    if raw.payload.metadata.get("encoding") == _JSON:
+        return read(raw.payload.data)
+    value: JSON | bytes = workflow.payload_converter().from_payload(raw.payload)
+    if isinstance(value, bytes):
+        raise ValueError("these are bytes")  # noqa: TRY004 - data, not code
+    return value

@@ -31,9 +31,8 @@ from swf_temporal.temporal.incoming_events import event_of_signal, event_of_upda
 from swf_temporal.temporal.kept_options import options_of_this, start_options
 from swf_temporal.temporal.next_execution import carried
 from swf_temporal.temporal.outgoing import fits
-from swf_temporal.temporal.records import BegunAgain, Pin, Wanted
+from swf_temporal.temporal.records import UNREADABLE, BegunAgain, Pin, Wanted, value_of
 from swf_temporal.temporal.replaying import Observed, completed_part, observe
-from swf_temporal.temporal.workflow_input import UNREADABLE, value_of
 
 _STOPPED = (WorkflowExecutionStatus.CANCELED, WorkflowExecutionStatus.TERMINATED)
 

@@ -62,9 +62,7 @@ from swf_temporal.temporal.instance_part import Ending, Instance, Part, operator
 from swf_temporal.temporal.instance_parts import PARTS
 from swf_temporal.temporal.next_execution import Written, begin_other, carried, checked, make_call
 from swf_temporal.temporal.outgoing import fits
-from swf_temporal.temporal.record_types import WRONG_INPUT
-from swf_temporal.temporal.records import RESOLVE, UNKNOWN, Pin, program_of
-from swf_temporal.temporal.workflow_input import NOT_A_RECORD, read_input
+from swf_temporal.temporal.records import NOT_A_RECORD, RESOLVE, UNKNOWN, WRONG_INPUT, Pin, program_of, read_input
 
 _KEYS: Final = ("headers", "identity")
 

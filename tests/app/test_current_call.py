@@ -11,7 +11,7 @@ import pytest
 from temporalio.client import WorkflowFailureError
 
 from swf_temporal import JSON, Client, CurrentCall, Registry, RunEnded, UsageError, Worker, WorkerSettings, current_call
-from swf_temporal.functions.containers.running_calls import RunningCalls
+from swf_temporal.functions.containers.endpoint import RunningCalls
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.sdk.logs import HeldDown
 from swf_temporal.sdk.working import container_endpoint

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from swf_temporal import JSON, Client, Registry, RunEnded, UsageError, Worker, load
-from swf_temporal.functions import secret_providers
+from swf_temporal.functions import secrets
 
 DEFINITION = load("""\
 id: login
@@ -76,7 +76,7 @@ async def test_a_provider_that_is_away(client: Client) -> None:
 @pytest.mark.temporal
 async def test_a_provider_that_does_not_answer(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its time is limited, since all calls with the secret wait for it; then it is asked again."""
-    monkeypatch.setattr(secret_providers, "MAX_LOOKING_UP", 0.1)
+    monkeypatch.setattr(secrets, "MAX_LOOKING_UP", 0.1)
     asked: list[str] = []
 
     class Silent:

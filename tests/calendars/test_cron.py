@@ -7,9 +7,8 @@ import pytest
 from swf_temporal.base.calendars.compiling import compile_schedule
 from swf_temporal.base.calendars.cron import parse_cron
 from swf_temporal.base.calendars.moments import CalendarSpec, InvalidTime, Range
-from swf_temporal.base.calendars.pitfalls import pitfall_of_days, pitfall_of_zone
 from swf_temporal.base.calendars.previewing import preview
-from swf_temporal.base.calendars.wording import schedule_words
+from swf_temporal.base.calendars.wording import pitfall_of_days, pitfall_of_zone, schedule_words
 
 NEW_YEAR = "2026-01-01T00:00:00"
 

@@ -21,7 +21,7 @@ from swf_temporal.expressions.guarding.helper import EvaluationLimits
 from swf_temporal.functions.custom import script_process
 from swf_temporal.functions.custom.script import MEMORY
 from swf_temporal.functions.custom.type import LEVELS
-from swf_temporal.functions.secret_providers import MAX_LOOKING_UP
+from swf_temporal.functions.secrets import MAX_LOOKING_UP
 from swf_temporal.http.console import application
 from swf_temporal.http.gateway import events
 from swf_temporal.http.gateway.endpoints import ENDPOINTS, SONATAFLOW

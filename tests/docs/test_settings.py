@@ -10,13 +10,12 @@ from typing import Any
 import pytest
 
 from swf_temporal.operations.client import PAYLOAD_VARIABLES
-from swf_temporal.settings.calls import Options, Settings
+from swf_temporal.settings.calls import ContainerRunner, KubernetesRunner, Options, Runners, Settings
 from swf_temporal.settings.configuration import SECTIONS, Section
 from swf_temporal.settings.events import BrokerAddress, ConsumerSettings, EventSettings, SinkSettings
 from swf_temporal.settings.http import CodecServerSettings, GatewaySettings, Tenant
 from swf_temporal.settings.network import Network, Tls
 from swf_temporal.settings.payloads import EncryptionSettings, PayloadSettings, StorageSettings
-from swf_temporal.settings.runners import ContainerRunner, KubernetesRunner, Runners
 from swf_temporal.settings.worker import WorkerSettings
 
 DOCS = Path(__file__).parents[2] / "docs"

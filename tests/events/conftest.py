@@ -11,8 +11,8 @@ import nats
 import pytest
 
 from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.events.brokers.families import Brokers
 from swf_temporal.events.brokers.port import Message
-from swf_temporal.events.brokers.protocols import Brokers
 from swf_temporal.events.channels import channel_of
 from swf_temporal.events.consumers import consumer as consumers
 from swf_temporal.events.consumers.consumer import Consumer, source_of

@@ -18,9 +18,9 @@ from websockets.asyncio.server import ServerConnection
 from websockets.asyncio.server import serve as websocket_server
 
 from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.events.brokers.families import Brokers
 from swf_temporal.events.brokers.jetstream import unaccepted
 from swf_temporal.events.brokers.port import Message
-from swf_temporal.events.brokers.protocols import Brokers
 from swf_temporal.events.channels import channel_of
 from swf_temporal.events.consumers.consumer import Consumer
 from swf_temporal.events.consumers.nats import NatsSource
@@ -32,7 +32,7 @@ from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 from swf_temporal.operations.client import Client
-from swf_temporal.sdk.event_router import Router
+from swf_temporal.sdk.consuming import Router
 from swf_temporal.settings.calls import Settings
 from swf_temporal.settings.events import BrokerAddress, ConsumerSettings
 from swf_temporal.temporal.client import result

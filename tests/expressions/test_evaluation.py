@@ -6,8 +6,8 @@ import pytest
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import ExpressionFailed
+from swf_temporal.expressions.compiled import ANY
 from swf_temporal.expressions.evaluation import _MAX_STRUCTURES, NOTHING, BadExpression, Expressions, is_true
-from swf_temporal.expressions.kinds import ANY
 
 DATA: dict[str, Any] = {"n": 3, "name": "Ada", "a b": {"c": [1, 2]}, "f": 1.0, "none": None}
 VARIABLES: dict[str, Any] = {"item": {"x": 1}, "CONST": {"limit": 2}, "args": {"limit": 2}}

@@ -5,12 +5,11 @@ import pytest
 from swf_temporal.base.data import JSON, kind_of
 from swf_temporal.base.errors import ExpressionFailed
 from swf_temporal.expressions.braced import BracedPaths
-from swf_temporal.expressions.compiled import NOTHING, BadExpression
+from swf_temporal.expressions.compiled import ANY, NOTHING, BadExpression
 from swf_temporal.expressions.early import EarlyExpressions
 from swf_temporal.expressions.evaluation import Expressions
-from swf_temporal.expressions.kinds import ANY, kinds_of
 from swf_temporal.expressions.lexing import tokens
-from swf_temporal.expressions.parsing import parsed
+from swf_temporal.expressions.parsing import kinds_of, parsed
 from swf_temporal.expressions.structured import EmbeddedQuery, StructuredJq, split
 from swf_temporal.expressions.targets import elements, makes, members, reads
 

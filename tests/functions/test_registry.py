@@ -10,9 +10,8 @@ import pytest
 from swf_temporal.base.calls import Function
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed, UsageError
-from swf_temporal.functions.call import Call
+from swf_temporal.functions.call import Call, current_resource
 from swf_temporal.functions.calling import Functions
-from swf_temporal.functions.current_call import current_resource
 from swf_temporal.functions.registry import Registry
 
 

@@ -35,7 +35,7 @@ from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 from swf_temporal.operations.client import Client
 from swf_temporal.sdk.asgi_server import asgi_server
-from swf_temporal.sdk.event_router import EventDelivery
+from swf_temporal.sdk.consuming import EventDelivery
 from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.settings.events import SinkSettings
 from swf_temporal.settings.http import GatewaySettings

@@ -26,7 +26,7 @@ from swf_temporal.base.client_errors import RunEnded
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.events.brokers.families import FAMILIES as BROKERS
-from swf_temporal.events.brokers.protocols import Brokers
+from swf_temporal.events.brokers.families import Brokers
 from swf_temporal.events.channels import channel_of
 from swf_temporal.events.consumers.consumer import Consumer, source_of
 from swf_temporal.events.messages import message_of

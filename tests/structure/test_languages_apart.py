@@ -24,7 +24,7 @@ OTHER_MEANINGS: Final = {
         "swf_temporal/temporal/lifecycle.py": "the types of lifecycle events, which are the same for all languages",
     },
     "Serverless Workflow": {
-        "swf_temporal/simulation/scenario_schema.py": "the title by which editors know the schema of scenarios"
+        "swf_temporal/simulation/scenario.py": "the title by which editors know the schema of scenarios"
     },
     "direktiv": {
         "swf_temporal/base/function_types.py": "the type of functions in containers is called so",

@@ -21,17 +21,14 @@ from typing import Final
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
-from swf_temporal.base.importing import optional
-from swf_temporal.base.installed import EVENT_SOURCES, offered
+from swf_temporal.base.importing import EVENT_SOURCES, offered, optional
 from swf_temporal.base.stopping import end_if_cancelled
 from swf_temporal.base.strict_json import write_json
-from swf_temporal.events.brokers.families import FAMILIES
+from swf_temporal.events.brokers.families import FAMILIES, Brokers
 from swf_temporal.events.brokers.jetstream import storing
 from swf_temporal.events.brokers.port import Channel, Message
-from swf_temporal.events.brokers.protocols import Brokers
-from swf_temporal.events.channels import channel_of, client_id_of, dead_letters_at
+from swf_temporal.events.channels import EventSource, channel_of, client_id_of, dead_letters_at
 from swf_temporal.events.consumers.port import Incoming, MessageSource, NeverError, NotNowError, Take
-from swf_temporal.events.custom import EventSource
 from swf_temporal.events.messages import STRUCTURED, event_in, id_in
 from swf_temporal.functions.call import cause_here
 from swf_temporal.functions.http.broker import HttpBroker

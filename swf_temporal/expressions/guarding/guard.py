@@ -64,7 +64,7 @@ SCHEMAS = Engine(
     "JSON Schema",
     "jsonschema",
     "jsonschema",
-    str(_PACKAGE / "expressions" / "schema_checking" / "schema_process.py"),
+    str(_PACKAGE / "expressions" / "schema_process.py"),
     is_python=True,
 )
 JSONPATH = Engine(

@@ -11,9 +11,8 @@ from urllib.parse import urlencode
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed, permanent_failure
 from swf_temporal.base.function_types import Callee
-from swf_temporal.events.brokers.families import FAMILIES, WIRES
+from swf_temporal.events.brokers.families import FAMILIES, WIRES, Brokers, Target
 from swf_temporal.events.brokers.port import Bindings, BrokerMessage, Channel, Conversing, Credentials, Message
-from swf_temporal.events.brokers.protocols import Brokers, Target
 from swf_temporal.functions.asyncapi.messages import (
     Given,
     ReceivedMessage,
@@ -38,8 +37,8 @@ from swf_temporal.functions.asyncapi.parts import Bindings as AllBindings
 from swf_temporal.functions.asyncapi.security import Authentication, broker_credentials
 from swf_temporal.functions.asyncapi.subscriptions import Portion, next_messages, read_delivered
 from swf_temporal.functions.call import IDEMPOTENCY_KEY, Call
+from swf_temporal.functions.documents.documents import no_server, variable_value
 from swf_temporal.functions.documents.parts import Document
-from swf_temporal.functions.documents.servers import no_server, variable_value
 from swf_temporal.functions.http.parameters import as_text
 from swf_temporal.functions.limits import RateLimits
 from swf_temporal.settings.calls import Settings

@@ -10,8 +10,15 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import permanent_failure
 from swf_temporal.events.brokers.port import Credentials
 from swf_temporal.functions.asyncapi.parts import Possibilities
-from swf_temporal.functions.auth.auth import Credential, credential_for, find_auth, key_in, properties_of
-from swf_temporal.functions.auth.schemes import matching, secret_of
+from swf_temporal.functions.auth.auth import (
+    Credential,
+    credential_for,
+    find_auth,
+    key_in,
+    matching,
+    properties_of,
+    secret_of,
+)
 from swf_temporal.functions.call import Call
 
 _MECHANISMS = {

@@ -3,21 +3,23 @@
 import base64
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, TypeVar
-from urllib.parse import quote
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+from urllib.parse import parse_qsl, quote, urlsplit
 
 from swf_temporal.base.calls import Auth
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed, permanent_failure
+from swf_temporal.base.function_types import environment_name, secrets_for
 from swf_temporal.base.grammar import listed
 from swf_temporal.base.importing import origin_of
 from swf_temporal.functions.auth.grants import TOKEN_SCHEMES, read_grant
-from swf_temporal.functions.call import Call
+from swf_temporal.functions.call import IDEMPOTENCY_KEY, Call
+from swf_temporal.functions.http.client import Request
+from swf_temporal.functions.urls import join_url
 from swf_temporal.text.suggestions import suggestion
 
 if TYPE_CHECKING:
     from swf_temporal.functions.auth.oauth2 import Tokens
-
 
 _KEYS: Final = ("apiKey", "key", "token")
 _DIGEST: Final = "digest"
@@ -245,3 +247,120 @@ def _check(auth: Auth, properties: dict[str, JSON], *names: str) -> None:
 def _login(properties: dict[str, JSON]) -> str:
     credentials = f"{properties.get('username')}:{properties.get('password')}"
     return base64.b64encode(credentials.encode()).decode("ascii")
+
+
+_FLOWS = {"clientCredentials": ("clientCredentials", "application"), "password": ("password",)}
+"""The grant types that documents declare, with the names of their flows in versions 3 and 2.0."""
+_GRANTS = {"resourceOwner": "password"}
+_TOKENS: Final[Mapping[str, tuple[str, ...]]] = dict.fromkeys(TOKEN_SCHEMES, ())
+
+
+def secret_of(scheme: str, call: Call) -> Auth | None:
+    """Return the credentials in the secret of a scheme: the called service's, or else the general one."""
+    known = {environment_name(name): name for name in call.secrets}
+    wanted = map(environment_name, secrets_for(scheme, call.callee))
+    name = next((known[each] for each in wanted if each in known), None)
+    if name is None:
+        return None
+    value = call.secrets[name]
+    if isinstance(value, str):
+        return ResolvedAuth(name=name, scheme="bearer", properties={"token": value})
+    if isinstance(value, dict):
+        return ResolvedAuth(name=name, scheme="oauth2" if "clientId" in value else "bearer", properties=value)
+    return None
+
+
+def matching(
+    scheme: dict[str, Any], scopes: list[JSON], server: str, auth: Auth, properties: Mapping[str, JSON]
+) -> Auth | Credential | None:
+    """Return the credentials of *auth* for *scheme*; its own authentication for an unknown scheme."""
+    kind = str(scheme.get("type"))
+    if kind == "http":
+        kind = str(scheme.get("scheme")).lower()
+    token = properties.get("token")
+    if kind == "apiKey":
+        if _is_authorization(scheme) and _has_its_own(auth, properties):
+            return auth
+        key = key_in(properties)
+        return None if key is None else Credential(str(scheme.get("in")), str(scheme.get("name")), key)
+    if kind == "basic":
+        both = {name: properties.get(name) for name in ("username", "password")}
+        return ResolvedAuth(name=auth.name, scheme="basic", properties=both) if all(both.values()) else None
+    if kind == "oauth2" and "clientId" in properties and (flow := _flow(scheme, properties)):
+        grant_type, endpoint = flow
+        asked = {"grantType": grant_type, "tokenEndpoint": join_url(server, endpoint)}
+        return ResolvedAuth(name=auth.name, scheme="oauth2", properties={"scopes": scopes, **properties, **asked})
+    if kind in {"oauth2", "bearer"} and auth.scheme not in TOKEN_SCHEMES:
+        return ResolvedAuth(name=auth.name, scheme="bearer", properties={"token": token}) if token else None
+    return auth
+
+
+def _is_authorization(scheme: Mapping[str, Any]) -> bool:
+    """Return whether the key is sent as `Authorization`: version 2.0 has no other way to ask for a token."""
+    return scheme.get("in") == "header" and str(scheme.get("name")).lower() == "authorization"
+
+
+def _has_its_own(auth: Auth, properties: Mapping[str, JSON]) -> bool:
+    """Return whether *auth* has its own form of that header, instead of its whole value."""
+    if isinstance(auth, ResolvedAuth) or properties.get("apiKey") or properties.get("key"):
+        return False
+    needed = {
+        "basic": ("username", "password"),
+        "digest": ("username", "password"),
+        "bearer": ("token",),
+        **_TOKENS,
+    }.get(auth.scheme)
+    return needed is not None and all(properties.get(name) for name in needed)
+
+
+def _flow(scheme: dict[str, Any], properties: Mapping[str, JSON]) -> tuple[str, str] | None:
+    """Return the grant type and the token URL of the flow that suits *properties*."""
+    flows = scheme.get("flows") or {scheme.get("flow"): scheme}
+    wanted = str(properties.get("grantType") or "")
+    for grant_type, names in _FLOWS.items():
+        if wanted and _GRANTS.get(wanted, wanted) != grant_type:
+            continue
+        for name in names:
+            endpoint = (flows.get(name) or {}).get("tokenUrl")
+            if isinstance(endpoint, str):
+                return grant_type, endpoint
+    return None
+
+
+def authenticated(request: Request, call: Call) -> Request:
+    """Return *request* with the function's credentials, and the idempotency key if it changes anything."""
+    request = replace(request, callee=call.callee)
+    references = call.function.auth_ref
+    request = with_auth(request, references.invocation if references else None, call)
+    given = {name.lower() for name, _ in request.headers}
+    if request.is_safe or call.key_in_headers is None or IDEMPOTENCY_KEY.lower() in given:
+        return request
+    return replace(request, headers=(*request.headers, (IDEMPOTENCY_KEY, call.key_in_headers)))
+
+
+def with_auth(request: Request, name: str | None, call: Call) -> Request:
+    """Return *request* with the credentials of the definition's auth *name*, if it is not None. Raises CallFailed."""
+    login = digest_login(name, call)
+    if login is None:
+        key = credential_for(name, call)
+        return with_credentials(request, () if key is None else (key,))
+    is_set = any(name.lower() == "authorization" for name, _ in request.headers)
+    return request if is_set else replace(request, login=login)
+
+
+def with_credentials(request: Request, credentials: Iterable[Credential]) -> Request:
+    """Return *request* with *credentials*, which do not override what is already set."""
+    url, headers = request.url, list(request.headers)
+    for credential in credentials:
+        name = credential.name.lower()
+        if credential.where == "query":
+            if credential.name in (given for given, _ in parse_qsl(urlsplit(url).query, keep_blank_values=True)):
+                continue
+            url += f"{'&' if '?' in url else '?'}{quote(credential.name, safe='')}={quote(credential.value, safe='')}"
+        elif credential.where == "cookie":
+            before = [value for name, value in headers if name.lower() == "cookie"]
+            headers = [(name, value) for name, value in headers if name.lower() != "cookie"]
+            headers.append(("Cookie", "; ".join([*before, f"{credential.name}={quote(credential.value, safe='')}"])))
+        elif name not in {given.lower() for given, _ in headers}:
+            headers.append((credential.name, credential.value))
+    return replace(request, url=url, headers=tuple(headers))

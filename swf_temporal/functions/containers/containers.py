@@ -19,10 +19,9 @@ from typing import Final
 from swf_temporal.base.data import JSON, json_or_base64
 from swf_temporal.base.errors import CallFailed, permanent_failure
 from swf_temporal.base.strict_json import write_json
-from swf_temporal.functions.call import IDEMPOTENCY_KEY, Call
+from swf_temporal.functions.call import IDEMPOTENCY_KEY, Call, is_made_again
+from swf_temporal.functions.containers.endpoint import RunningCalls
 from swf_temporal.functions.containers.folders import read_files, write_files
-from swf_temporal.functions.containers.running_calls import RunningCalls
-from swf_temporal.functions.current_call import is_made_again
 from swf_temporal.functions.http.client import HttpStatusError, Request
 from swf_temporal.functions.port import Performer, Services
 from swf_temporal.runtime.host import CallFolder

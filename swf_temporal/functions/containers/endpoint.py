@@ -7,7 +7,10 @@
 The id is the header `Direktiv-ActionID`. Only calls in progress on this worker have one.
 """
 
-from collections.abc import Awaitable, Callable
+import logging
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Final
 from uuid import uuid4
 
@@ -18,9 +21,51 @@ from starlette.routing import Route
 
 from swf_temporal.base.errors import PayloadTooLarge, StoreUnavailable
 from swf_temporal.base.request_bodies import BodyTooLargeError, SlowBodyError, body_of
+from swf_temporal.functions.call import Call
 from swf_temporal.functions.containers.folders import BYTES_TYPE, MAX_BYTES
-from swf_temporal.functions.containers.running_calls import RunningCall, RunningCalls
-from swf_temporal.runtime.variables import Variable, VariableRef, VariableStore
+from swf_temporal.functions.log_scrubbing import write_line
+from swf_temporal.runtime.variables import Variable, VariableRef, VariableScope, VariableStore
+
+
+@dataclass(frozen=True, slots=True)
+class RunningCall:
+    """A call in progress."""
+
+    call: Call
+
+    def log(self, text: str) -> None:
+        """Write *text* to the log of the worker, as a line of the instance."""
+        write_line(self.call, logging.INFO, text)
+
+    def variable(self, scope: str, key: str) -> VariableRef | None:
+        """Return the variable that the function means, by default the instance's. None if there is no such scope."""
+        owners = {} if self.call.folder is None else self.call.folder.owners
+        named: list[VariableScope] = [one for one in owners if one == (scope or "instance")]
+        return VariableRef(named[0], owners[named[0]], key) if named else None
+
+
+class RunningCalls:
+    """The calls in progress, by their action ids."""
+
+    def __init__(self) -> None:
+        self._calls: dict[str, list[RunningCall]] = {}
+
+    @contextmanager
+    def entered(self, action_id: str, call: Call) -> Iterator[None]:
+        """Register *call* within the context. For a moment, two attempts may be in progress."""
+        running = RunningCall(call)
+        self._calls.setdefault(action_id, []).append(running)
+        try:
+            yield
+        finally:
+            self._calls[action_id].remove(running)
+            if not self._calls[action_id]:
+                del self._calls[action_id]
+
+    def get(self, action_id: str) -> RunningCall | None:
+        """Return the latest attempt at the call with this *action_id*."""
+        return self._calls.get(action_id, [None])[-1]
+
 
 MAX_LINE_BYTES: Final = 4 * 1024 * 1024
 

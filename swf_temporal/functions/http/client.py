@@ -19,12 +19,11 @@ from swf_temporal.base.function_types import Callee
 from swf_temporal.base.headers import may_be_passed_on
 from swf_temporal.base.importing import PORTS, Origin, origin_of
 from swf_temporal.base.strict_json import show_json
-from swf_temporal.functions.current_call import attempts_before
+from swf_temporal.functions.call import attempts_before
 from swf_temporal.functions.http.connections import RESEND, Connections
-from swf_temporal.functions.http.failures import failure
+from swf_temporal.functions.http.results import failure
 from swf_temporal.functions.http.tracing import SentRequest, traced
-from swf_temporal.functions.limits import RateLimits
-from swf_temporal.functions.local_calls import check_local_host
+from swf_temporal.functions.limits import RateLimits, check_local_host
 from swf_temporal.runtime.retrying import MAX_DELAY
 from swf_temporal.runtime.variables import SAFE_METHODS
 from swf_temporal.settings.calls import HostOptions, Settings

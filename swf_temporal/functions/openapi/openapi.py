@@ -18,14 +18,16 @@ from swf_temporal.base.errors import CallFailed, permanent_failure
 from swf_temporal.functions.auth.auth import (
     Credential,
     auth_for_document,
+    authenticated,
     find_auth,
     headers_for,
+    matching,
     properties_of,
     reading_document,
+    secret_of,
+    with_credentials,
     with_tokens,
 )
-from swf_temporal.functions.auth.requests import authenticated, with_credentials
-from swf_temporal.functions.auth.schemes import matching, secret_of
 from swf_temporal.functions.call import CHECK_RESPONSE, Call, switch, variables
 from swf_temporal.functions.documents.documents import (
     Document,
@@ -36,10 +38,9 @@ from swf_temporal.functions.documents.documents import (
 )
 from swf_temporal.functions.http.bodies import write_body
 from swf_temporal.functions.http.client import HttpResponse, Request, with_inherited
-from swf_temporal.functions.http.failures import failure
 from swf_temporal.functions.http.media_types import choose, closest, concrete, has_fields, is_file
 from swf_temporal.functions.http.parameters import Parameter, as_text, in_cookie, in_header, in_path, in_query
-from swf_temporal.functions.http.results import REDIRECT, reading, result_of
+from swf_temporal.functions.http.results import REDIRECT, failure, reading, result_of
 from swf_temporal.functions.openapi.operations import (
     Content,
     OpenApiOperation,

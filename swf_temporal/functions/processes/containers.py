@@ -20,9 +20,8 @@ from swf_temporal.base.errors import CallFailed, permanent_failure
 from swf_temporal.base.strict_json import read_json
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.port import Services
-from swf_temporal.functions.processes.arguments import ProcessArguments
-from swf_temporal.functions.processes.running import Limits, ProcessResult, run_in
-from swf_temporal.settings.runners import ContainerRunner
+from swf_temporal.functions.processes.running import Limits, ProcessArguments, ProcessResult, run_in
+from swf_temporal.settings.calls import ContainerRunner
 
 _log = logging.getLogger("swf")
 

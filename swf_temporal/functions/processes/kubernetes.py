@@ -14,7 +14,7 @@ from swf_temporal.base.strict_json import write_json
 from swf_temporal.functions.http.client import Http, HttpStatusError, Request
 from swf_temporal.functions.processes.containers import CALL, ContainerRun
 from swf_temporal.functions.processes.running import Limits, ProcessResult
-from swf_temporal.settings.runners import KubernetesRunner
+from swf_temporal.settings.calls import KubernetesRunner
 
 _POLICIES: Final = {"ifNotPresent": "IfNotPresent", "always": "Always", "never": "Never"}
 _HOPELESS: Final = frozenset(

@@ -17,10 +17,16 @@ from swf_temporal.functions.http.client import Request
 from swf_temporal.functions.named_arguments import word_of
 from swf_temporal.functions.port import Performer, Services
 from swf_temporal.functions.processes import quickjs_process
-from swf_temporal.functions.processes.arguments import RETURNS, ProcessArguments
 from swf_temporal.functions.processes.containers import OF_CONTAINERS, ContainerRun, engine_of
-from swf_temporal.functions.processes.running import ProcessResult, limits_for, run, runner_off
-from swf_temporal.settings.runners import ScriptLanguage
+from swf_temporal.functions.processes.running import (
+    RETURNS,
+    ProcessArguments,
+    ProcessResult,
+    limits_for,
+    run,
+    runner_off,
+)
+from swf_temporal.settings.calls import ScriptLanguage
 
 SOURCE: Final = "source"
 """The key of a function's metadata for the URL or file of a script's code."""

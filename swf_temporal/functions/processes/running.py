@@ -21,7 +21,9 @@ from typing import Final
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed, permanent_failure
+from swf_temporal.base.strict_json import write_json
 from swf_temporal.functions.call import Call
+from swf_temporal.functions.named_arguments import NamedArguments
 from swf_temporal.settings.calls import Settings
 
 STDOUT: Final = 1
@@ -262,3 +264,19 @@ def _not_started(what: str, command: str, error: OSError | ValueError) -> CallFa
     if isinstance(error, ValueError) or error.errno == errno.E2BIG:
         return permanent_failure("BadArguments", f"{what}: the command cannot be passed to a process: {error}")
     return CallFailed(f"{what} could not be started: {error}", code="InternalError", cause=type(error).__name__)
+
+
+RETURNS: Final = ("stdout", "stderr", "code", "all", "none")
+
+
+class ProcessArguments(NamedArguments):
+    """The arguments of a call that starts a process."""
+
+    def stdin(self) -> str:
+        """Return the standard input: a text as it is, anything else as JSON."""
+        value = self.value("stdin")
+        return value if isinstance(value, str) else "" if value is None else write_json(value, ensure_ascii=False)
+
+    def environment(self) -> Mapping[str, str]:
+        """Return the environment. Raises CallFailed if it is invalid."""
+        return checked_environment(self.pairs("environment"))

@@ -26,7 +26,7 @@ from swf_temporal.http.gateway.answers import (
     VERSION,
     WAIT,
 )
-from swf_temporal.http.gateway.cloud_events import BATCH, STRUCTURED
+from swf_temporal.http.gateway.events import BATCH, STRUCTURED
 from swf_temporal.http.gateway.requests import RequestContext
 from swf_temporal.settings.http import Operation
 

@@ -20,9 +20,8 @@ from swf_temporal.languages.direktiv.model.workflow import (
     kinds_awaited,
 )
 from swf_temporal.languages.direktiv.names import NAMELESS, called, candidates, name_at, split_name
-from swf_temporal.languages.direktiv.schedules import compiled
-from swf_temporal.languages.direktiv.starts import consumed_events, event_start, inputs_of_starts
-from swf_temporal.languages.pointers import pointers_in
+from swf_temporal.languages.direktiv.starts import compiled, consumed_events, event_start, inputs_of_starts
+from swf_temporal.languages.marks import pointers_in
 from swf_temporal.languages.port import Definition, EventUse, FunctionUse, Language, Words
 from swf_temporal.languages.triggers import ConsumedEvent, EventStart
 from swf_temporal.text.located import Object, written

@@ -26,7 +26,7 @@ from swf_temporal.languages.direktiv.model.workflow import (
     kinds_awaited,
 )
 from swf_temporal.languages.direktiv.names import split_name
-from swf_temporal.languages.direktiv.schedules import parts_of
+from swf_temporal.languages.direktiv.starts import parts_of
 
 
 def outline_of(workflow: Workflow) -> Outline:

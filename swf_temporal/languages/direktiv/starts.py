@@ -1,9 +1,10 @@
 """The events that a definition consumes, and the inputs of the instances that they start."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON, identity
@@ -24,6 +25,29 @@ from swf_temporal.languages.direktiv.model.workflow import (
 from swf_temporal.languages.triggers import ConsumedEvent, CorrelationRule, EventStart
 from swf_temporal.runtime.correlation import Taken, assigned, usable
 from swf_temporal.text.located import plain
+
+if TYPE_CHECKING:
+    from swf_temporal.base.calendars.moments import ScheduleSpec
+
+_ZONE: Final = re.compile(r"(?:CRON_)?TZ=(\S+)\s+(.*)", re.DOTALL)
+_EVERY: Final = re.compile(r"@every\s+((?:\d+h)?(?:\d+m)?(?:\d+s)?)")
+"""A duration in Go's syntax, in whole seconds."""
+
+
+def parts_of(cron: str) -> tuple[str | None, str | None, str | None]:
+    """Return the cron expression in *cron*, or the interval of `@every`, and the time zone before it."""
+    zone = _ZONE.fullmatch(cron.strip())
+    text, timezone = (cron, None) if zone is None else (zone[2], zone[1])
+    every = _EVERY.fullmatch(text.strip())
+    return (text, None, timezone) if every is None else (None, f"R/PT{every[1].upper()}", timezone)
+
+
+def compiled(cron: str) -> "ScheduleSpec":
+    """Return the schedule of *cron*. Raises InvalidTime."""
+    from swf_temporal.base.calendars.compiling import compile_schedule  # noqa: PLC0415 - heavy
+
+    text, interval, timezone = parts_of(cron)
+    return compile_schedule(cron=text, interval=interval, timezone=timezone)
 
 
 def inputs_of_starts(start: Start | None, events: Iterable[CloudEvent]) -> list[JSON]:

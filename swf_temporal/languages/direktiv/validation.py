@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from swf_temporal.base.calendars.moments import InvalidTime
-from swf_temporal.base.calendars.pitfalls import pitfall_of_days
+from swf_temporal.base.calendars.wording import pitfall_of_days
 from swf_temporal.base.durations import parse_duration
 from swf_temporal.base.errors import Position, Problem, Severity
 from swf_temporal.expressions.compiled import BadExpression
@@ -33,8 +33,8 @@ from swf_temporal.languages.direktiv.model.workflow import (
     targets_of,
     variables_of,
 )
-from swf_temporal.languages.direktiv.schedules import compiled, parts_of
 from swf_temporal.languages.direktiv.schemas import validator_of
+from swf_temporal.languages.direktiv.starts import compiled, parts_of
 from swf_temporal.runtime.ids import too_long
 from swf_temporal.text.located import Array, Object, plain
 from swf_temporal.text.origin import Source

@@ -136,7 +136,7 @@ class Dsl(LanguageBase):
 
     def holds(self, condition: JSON, fault: WorkflowFault) -> bool:
         """Return whether a call of a zigflow document that failed with *fault* is made again."""
-        from swf_temporal.languages.dsl.execution.zigflow_options import OF_STATUS, is_tried_again
+        from swf_temporal.languages.dsl.execution.zigflow_tasks import OF_STATUS, is_tried_again
 
         return condition == OF_STATUS and is_tried_again(fault)
 
@@ -178,7 +178,7 @@ LANGUAGE: Final = Dsl()
 
 def _defined(root: Object) -> Iterator[Mark]:
     """Yield the names of tasks and components where they are defined."""
-    from swf_temporal.languages.dsl.tree import object_at, written_tasks
+    from swf_temporal.languages.dsl.names import object_at, written_tasks
 
     for one in written_tasks(root):
         kind = Kind.FUNCTION if one.is_function else Kind.STATE
@@ -193,7 +193,7 @@ def _defined(root: Object) -> Iterator[Mark]:
 def _referred(root: Object) -> Iterator[Mark]:
     """Yield the names that tasks refer to."""
     from swf_temporal.languages.dsl.model.workflow import BUILT_IN
-    from swf_temporal.languages.dsl.tree import object_at, written_tasks
+    from swf_temporal.languages.dsl.names import object_at, written_tasks
 
     for _, _, task, _ in written_tasks(root):
         if task.get("call") not in BUILT_IN:

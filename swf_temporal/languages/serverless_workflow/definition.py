@@ -12,11 +12,11 @@ from swf_temporal.base.errors import Position, Problem, Severity, UsageError
 from swf_temporal.drawing.outline import Outline
 from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.languages.including import at_its_origin
+from swf_temporal.languages.marks import pointers_in
 from swf_temporal.languages.metadata import attributes_of, concurrency_of, people_of
-from swf_temporal.languages.pointers import pointers_in
 from swf_temporal.languages.port import Concurrency, Definition, EventUse, FunctionUse, Language, Words
-from swf_temporal.languages.serverless_workflow.execution.correlation import value_in
-from swf_temporal.languages.serverless_workflow.execution.functions import functions_of
+from swf_temporal.languages.serverless_workflow.execution.events import value_in
+from swf_temporal.languages.serverless_workflow.execution.parameters import functions_of
 from swf_temporal.languages.serverless_workflow.expressions import expressions_of
 from swf_temporal.languages.serverless_workflow.model.definitions import Correlation, Event
 from swf_temporal.languages.serverless_workflow.model.states import EventState, expectations
@@ -248,7 +248,7 @@ class ServerlessWorkflowDefinition(Definition):
         """Return why a run cannot start with *data*, or None if it can."""
         if self.workflow.data_input_schema is None:
             return None
-        from swf_temporal.languages.serverless_workflow.execution.data_schemas import (  # noqa: PLC0415 - seldom needed
+        from swf_temporal.languages.serverless_workflow.execution.data_flow import (  # noqa: PLC0415 - seldom needed
             refusal_of,
         )
 

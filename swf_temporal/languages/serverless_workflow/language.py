@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 from swf_temporal.base.calls import Auth
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import Problem, Severity, UsageError
+from swf_temporal.expressions.compiled import EvaluationOutcome
 from swf_temporal.expressions.evaluation import BadExpression, Expressions
 from swf_temporal.languages.base import LanguageBase, Upgraded
 from swf_temporal.languages.including import ForeignPosition, at_its_origin
-from swf_temporal.languages.marks import Kind, Mark
+from swf_temporal.languages.marks import Kind, Mark, NameKeys
 from swf_temporal.languages.port import Checked, Definition, ShownExpression, WrittenIn
 from swf_temporal.languages.serverless_workflow.definition import ServerlessWorkflowDefinition
-from swf_temporal.languages.serverless_workflow.expressions import expressions_of, fill, fill_auth
+from swf_temporal.languages.serverless_workflow.expressions import VARIABLES, expressions_of, fill, fill_auth
 from swf_temporal.languages.serverless_workflow.model.version import LANGUAGE_NAME
 from swf_temporal.languages.serverless_workflow.reading import versions
 from swf_temporal.languages.serverless_workflow.reading.document import read_part
@@ -29,6 +30,44 @@ from swf_temporal.text.origin import Fetch, Source, nothing
 if TYPE_CHECKING:
     from swf_temporal.runtime.host import SecretTemplate
     from swf_temporal.runtime.run import Program
+
+NAMES: Final = NameKeys(
+    defining={
+        "states": Kind.STATE, "tasks": Kind.STATE,
+        "functions": Kind.FUNCTION,
+        "events": Kind.EVENT, "triggerDefs": Kind.EVENT,
+        "errors": Kind.ERROR, "retries": Kind.RETRY, "auth": Kind.AUTH,
+    },
+    referring={
+        **dict.fromkeys(
+            ("transition", "nextState", "nextTask", "next-state", "stateName", "startsAt", "compensatedBy",
+             "runBefore"), Kind.STATE,
+        ),
+        **dict.fromkeys(("functionRef", "refName", "function"), Kind.FUNCTION),
+        **dict.fromkeys(
+            ("eventRef", "eventRefs", "triggerEventRef", "resultEventRef", "produceEventRef", "consumeEventRef"),
+            Kind.EVENT,
+        ),
+        **dict.fromkeys(("errorRef", "errorRefs", "retryableErrors", "nonRetryableErrors"), Kind.ERROR),
+        "retryRef": Kind.RETRY,
+        "authRef": Kind.AUTH,
+    },
+    at={("start",): Kind.STATE},
+)  # fmt: skip
+_EXPRESSION: Final = re.compile(r"\$\{\s*(.*?)\s*\}(?=[\"']?\s*(?:[,}\]]|#|$))")
+
+
+def expression_at(line: str, column: int) -> ShownExpression | None:
+    """Return the expression in braces at *column* of *line*, if there is one."""
+    for found in _EXPRESSION.finditer(line):
+        if found.start() <= column <= found.end():
+            return ShownExpression(found.start(), found.end(), partial(_yielded, found[1]))
+    return None
+
+
+def _yielded(text: str, data: JSON) -> EvaluationOutcome:
+    return Expressions(variables=VARIABLES).expression(f"${{ {text} }}")(data, {})
+
 
 _STARTS = re.compile(r"""["']?start["']?[ \t]*:[ \t\r\n]*\{?[ \t\r\n]*["']?kind["']?[ \t]*:""")
 """A start with a kind, which distinguishes definitions from other documents with tasks and the like."""
@@ -105,20 +144,14 @@ class ServerlessWorkflow(LanguageBase):
 
     def marks(self, root: Object) -> list[Mark]:
         """Return the names in a document."""
-        from swf_temporal.languages.serverless_workflow.editing import NAMES
-
         return NAMES.marks(root)
 
     def kind_of_names(self, key: str) -> Kind | None:
         """Return the kind of the names that *key* has as values."""
-        from swf_temporal.languages.serverless_workflow.editing import NAMES
-
         return NAMES.kind_of(key)
 
     def expression_at(self, line: str, column: int) -> ShownExpression | None:
         """Return the expression in braces at a position."""
-        from swf_temporal.languages.serverless_workflow.editing import expression_at
-
         return expression_at(line, column)
 
     def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:

@@ -15,8 +15,8 @@ from swf_temporal.base.calls import Function
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed, permanent_failure
 from swf_temporal.base.function_types import TYPES
+from swf_temporal.functions.call import CurrentCall, answering
 from swf_temporal.functions.calling import Calls
-from swf_temporal.functions.current_call import CurrentCall, answering
 from swf_temporal.functions.plain.type import is_plain_text
 from swf_temporal.functions.registry import Registry
 from swf_temporal.functions.secrets import Secrets

@@ -16,9 +16,8 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed, permanent_failure
 from swf_temporal.base.function_types import environment_name
 from swf_temporal.base.importing import Origin, origin_of
-from swf_temporal.events.brokers.families import WIRES
+from swf_temporal.events.brokers.families import WIRES, Brokers
 from swf_temporal.events.brokers.port import Broker, BrokerMessage, Channel, Message
-from swf_temporal.events.brokers.protocols import Brokers
 from swf_temporal.functions.asyncapi.asyncapi import AsyncApi
 from swf_temporal.functions.calling import Calls, Functions
 from swf_temporal.functions.http.broker import HttpBroker

@@ -11,8 +11,7 @@ import pytest
 
 from swf_temporal import Client, Worker, load
 from swf_temporal.base.data import JSON
-from swf_temporal.settings.calls import Settings
-from swf_temporal.settings.runners import ContainerRunner, Runners
+from swf_temporal.settings.calls import ContainerRunner, Runners, Settings
 from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.temporal.connected_server import Server
 from swf_temporal.temporal.server import local_server

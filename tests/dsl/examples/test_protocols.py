@@ -17,8 +17,7 @@ from websockets.asyncio.server import ServerConnection, serve
 from swf_temporal import Client, Worker, load
 from swf_temporal.base.data import JSON
 from swf_temporal.operations.client import Instance
-from swf_temporal.settings.calls import Settings
-from swf_temporal.settings.runners import Runners
+from swf_temporal.settings.calls import Runners, Settings
 from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.temporal.connected_server import Server
 from swf_temporal.temporal.server import local_server

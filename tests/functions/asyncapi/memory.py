@@ -15,8 +15,8 @@ import pytest
 
 from swf_temporal.base.calls import Function
 from swf_temporal.base.data import JSON
+from swf_temporal.events.brokers.families import Brokers
 from swf_temporal.events.brokers.port import Broker, BrokerMessage, Channel, Message
-from swf_temporal.events.brokers.protocols import Brokers
 from swf_temporal.functions.asyncapi.asyncapi import AsyncApi
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.http.broker import HttpBroker

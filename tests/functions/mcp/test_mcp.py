@@ -12,8 +12,7 @@ import pytest
 from swf_temporal.base.calls import Function
 from swf_temporal.base.data import JSON
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.settings.calls import Settings
-from swf_temporal.settings.runners import Runners
+from swf_temporal.settings.calls import Runners, Settings
 from tests.failing import fault_of
 from tests.functions.conftest import Answer, Calling, Received, Service, serving, showing
 from tests.functions.mcp import stdio_server

@@ -16,8 +16,7 @@ from swf_temporal.base.calls import Function
 from swf_temporal.base.data import JSON
 from swf_temporal.functions.calling import Call
 from swf_temporal.functions.processes.containers import is_over
-from swf_temporal.settings.calls import Options, Settings
-from swf_temporal.settings.runners import ContainerRunner, KubernetesRunner, Runners
+from swf_temporal.settings.calls import ContainerRunner, KubernetesRunner, Options, Runners, Settings
 from tests.failing import fault_of
 from tests.functions.conftest import Calling, Service
 from tests.functions.processes import fake_docker

@@ -14,8 +14,7 @@ import pytest
 from swf_temporal.base.calls import Function
 from swf_temporal.base.data import JSON
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.settings.calls import Options, Settings
-from swf_temporal.settings.runners import Runners, ScriptLanguage
+from swf_temporal.settings.calls import Options, Runners, ScriptLanguage, Settings
 from tests.failing import fault_of
 from tests.functions.conftest import Calling, Service
 

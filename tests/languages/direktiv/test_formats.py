@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from swf_temporal.expressions.schema_checking.formats import FORMATS, format_checker
+from swf_temporal.expressions.schema_checking import FORMATS, format_checker
 from swf_temporal.languages.direktiv import codes
 from swf_temporal.languages.direktiv.globs import is_glob_of
 

@@ -17,7 +17,7 @@ from jsonschema import Draft202012Validator
 
 from swf_temporal import simulate
 from swf_temporal.languages.dsl.definition import DslDefinition
-from swf_temporal.languages.dsl.execution.zigflow_options import options_of
+from swf_temporal.languages.dsl.execution.zigflow_tasks import options_of
 from swf_temporal.languages.dsl.language import LANGUAGE
 from swf_temporal.languages.dsl.model import node, parts, workflow
 from swf_temporal.languages.dsl.model.node import Node

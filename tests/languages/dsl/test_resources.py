@@ -7,8 +7,7 @@ import pytest
 
 from swf_temporal import InvalidDefinition, load, simulate
 from swf_temporal.languages.loading import check, check_file, load_pinned
-from swf_temporal.text.fetching.git_pages import raw
-from swf_temporal.text.fetching.resources import Resources
+from swf_temporal.text.fetching.resources import Resources, raw
 from tests.fetching.conftest import Site
 
 HEAD = "document: {dsl: 1.0.3, namespace: test, name: includes, version: 0.1.0}\n"

@@ -11,9 +11,15 @@ from typing import TYPE_CHECKING, Any, Final
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import TimedOut, WorkflowFault
 from swf_temporal.base.records import Record, nested
-from swf_temporal.languages.dsl.execution.ends import ListEnd, WorkflowEnded
 from swf_temporal.languages.dsl.execution.errors import as_fault, problem_of
-from swf_temporal.languages.dsl.execution.frames import CallBody, InstanceFrame, ListFrame, TaskFrame
+from swf_temporal.languages.dsl.execution.frames import (
+    CallBody,
+    InstanceFrame,
+    ListEnd,
+    ListFrame,
+    TaskFrame,
+    WorkflowEnded,
+)
 from swf_temporal.languages.dsl.execution.lane import Lane, moment
 from swf_temporal.languages.dsl.execution.program import DslProgram, TaskList
 from swf_temporal.languages.dsl.execution.requests import uses_secrets

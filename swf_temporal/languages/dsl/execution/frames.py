@@ -13,6 +13,31 @@ from swf_temporal.runtime.progress import EventsFrame, TimedFrame, Value
 from swf_temporal.runtime.retrying import AttemptsFrame
 
 
+@dataclass(frozen=True, slots=True)
+class ListEnd:
+    """The end of a task list."""
+
+    data: JSON
+    is_exit: bool = False
+    """Whether a task left the list by the directive `exit`."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkDone:
+    """The raw output of a task, and the flow directive that it follows."""
+
+    data: JSON
+    then: str | None = None
+
+
+class WorkflowEnded(Exception):  # noqa: N818 - not an error: it unwinds the tasks of an instance that has ended
+    """Raised by a task that ends the workflow."""
+
+    def __init__(self, output: JSON) -> None:
+        super().__init__()
+        self.output = output
+
+
 @dataclass(slots=True)
 class ListFrame(Record):
     """A walk through a task list: the index of the task that is running, and its raw input."""

@@ -8,7 +8,6 @@ from swf_temporal.base.cloud_event import FIXED, CloudEvent, check_attributes
 from swf_temporal.base.data import JSON, as_text
 from swf_temporal.base.errors import TimedOut, WorkflowFault, WrongData
 from swf_temporal.languages.dsl.execution.calls import run_call, run_process
-from swf_temporal.languages.dsl.execution.ends import WorkDone, WorkflowEnded
 from swf_temporal.languages.dsl.execution.errors import is_same_type, problem_of, raised, short_type
 from swf_temporal.languages.dsl.execution.frames import (
     DoBody,
@@ -19,6 +18,8 @@ from swf_temporal.languages.dsl.execution.frames import (
     TaskFrame,
     TryBody,
     WaitBody,
+    WorkDone,
+    WorkflowEnded,
 )
 from swf_temporal.languages.dsl.execution.lane import Lane
 from swf_temporal.languages.dsl.execution.listening import release, run_listen

@@ -15,14 +15,12 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import ExpressionFailed, WorkflowFault, WrongData
 from swf_temporal.base.strict_json import show_json
 from swf_temporal.expressions.compiled import NOTHING, Compiled
-from swf_temporal.languages.dsl.execution.ends import ListEnd
 from swf_temporal.languages.dsl.execution.execution import DslExecution
-from swf_temporal.languages.dsl.execution.frames import ListFrame, TaskFrame, ZigflowFrame
+from swf_temporal.languages.dsl.execution.frames import ListEnd, ListFrame, TaskFrame, ZigflowFrame
 from swf_temporal.languages.dsl.execution.lane import CallOptions, Lane
 from swf_temporal.languages.dsl.execution.messages import latest_state, message_in
 from swf_temporal.languages.dsl.execution.program import DslProgram, TaskList, TaskPlan
-from swf_temporal.languages.dsl.execution.zigflow_options import ActivityRules, options_of, rules_of
-from swf_temporal.languages.dsl.execution.zigflow_tasks import work_of
+from swf_temporal.languages.dsl.execution.zigflow_tasks import ActivityRules, options_of, rules_of, work_of
 from swf_temporal.languages.dsl.expressions import UUID, StrictExpressions, texts_in
 from swf_temporal.languages.dsl.model.node import DurationParts
 from swf_temporal.languages.dsl.model.workflow import DoTask

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from swf_temporal.base.errors import Position, Problem, Severity
 from swf_temporal.languages.dsl.model.workflow import BUILT_IN
-from swf_temporal.languages.dsl.tree import WrittenTask, iterators_of, object_at, tasks_within, written_tasks
+from swf_temporal.languages.dsl.names import WrittenTask, iterators_of, object_at, tasks_within, written_tasks
 from swf_temporal.languages.including import beside, moved_to, source_at, take_documents
-from swf_temporal.text.fetching.git_pages import raw
+from swf_temporal.text.fetching.resources import raw
 from swf_temporal.text.located import Object, UnreadableText, written
 from swf_temporal.text.origin import (
     DEFAULT_CATALOG,

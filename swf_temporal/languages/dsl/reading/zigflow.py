@@ -22,8 +22,7 @@ from swf_temporal.languages.dsl.model.zigflow import (
     Message,
     go_seconds,
 )
-from swf_temporal.languages.dsl.names import LATEST
-from swf_temporal.languages.dsl.tree import WrittenTask, object_at, written_tasks
+from swf_temporal.languages.dsl.names import LATEST, WrittenTask, object_at, written_tasks
 from swf_temporal.text.located import Array, Object, objects_in
 from swf_temporal.text.model_errors import ErrorPlace, problem_of, problems_of
 from swf_temporal.text.origin import Source

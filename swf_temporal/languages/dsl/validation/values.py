@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
 from swf_temporal.base.calendars.moments import InvalidTime
-from swf_temporal.base.calendars.pitfalls import pitfall_of_days
+from swf_temporal.base.calendars.wording import pitfall_of_days
 from swf_temporal.base.durations import parse_duration
 from swf_temporal.expressions.json_schema import BadSchema, DataSchemaValidator
 from swf_temporal.languages.dsl.expressions import ARGUMENTS
@@ -64,7 +64,7 @@ from swf_temporal.languages.dsl.model.workflow import (
 from swf_temporal.languages.dsl.names import LATEST, LATEST_DSL, NAME_FORM, VERSION_FORM
 from swf_temporal.languages.dsl.schedules import compiled
 from swf_temporal.languages.dsl.validation.walk import Report, Walk, attribute, components_in, parts_of
-from swf_temporal.languages.metadata_rules import MetadataRules
+from swf_temporal.languages.metadata import MetadataRules
 from swf_temporal.text.located import Array, Object, plain
 from swf_temporal.text.model_errors import describe_value
 from swf_temporal.text.suggestions import did_you_mean

@@ -5,16 +5,85 @@ is put into fields whose names begin with `@`, which authors cannot set. Both ru
 Every part of it has its position in the author's text.
 """
 
+import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final, Generic, TypeVar
 
-from swf_temporal.base.errors import Position
+from pydantic import ValidationError
+
+from swf_temporal.base.errors import Position, Problem, Severity
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.states import StateBase
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling, Step
 from swf_temporal.text.located import Array, Object
 from swf_temporal.text.origin import Source
+
+_ROUNDS: Final = 8
+"""The maximum number of rounds that remove malformed parts. Each may reveal problems that were hidden before."""
+_OF_ABSENCE: Final = {
+    "empty-list", "missing", "num-completed", "schedule", "start", "switch-conditions", "transition-or-end",
+}  # fmt: skip
+"""The codes of problems about something missing."""
+
+N = TypeVar("N", bound=Node)
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery(Generic[N]):
+    """Recovers definitions of one draft without their malformed parts."""
+
+    model: type[N]
+    stand_ins: Mapping[str, Mapping[str, Any]]
+    """Harmless stand-ins, by the key of the list that contains them."""
+
+    def recover(self, root: Object, refused: ValidationError) -> N | None:
+        """Return the definition in *root* without its malformed parts, or None if too little is left."""
+        for _ in range(_ROUNDS):
+            for details in refused.errors(include_url=False, include_context=False, include_input=False):
+                self._take_out(root, details["loc"])
+            try:
+                return self.model.model_validate(root)
+            except ValidationError as again:
+                refused = again
+        return None
+
+    def _take_out(self, root: Object, path: tuple[int | str, ...]) -> None:
+        """Replace the innermost state or definition on *path* by a stand-in with the same name."""
+        value: Any = root
+        place: tuple[list[Any], int, str] | None = None
+        key = ""
+        for step in path:
+            if isinstance(value, dict) and step in value:
+                key, value = str(step), value[step]
+            elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+                place = (value, step, key) if key in self.stand_ins else place
+                value = value[step]
+        if place is None:
+            root.pop(str(path[0]) if path else "", None)
+            if path and path[0] == "id":
+                root["id"] = "unnamed"
+            return
+        items, index, key = place
+        name = items[index].get("name") if isinstance(items[index], dict) else None
+        items[index] = {**self.stand_ins[key], "name": name if isinstance(name, str) else f"unnamed {key} {index}"}
+
+
+def of_what_is_left(found: list[Problem]) -> list[Problem]:
+    """Return the problems that cannot be caused by the removal of malformed parts."""
+    return [one for one in found if one.severity is Severity.ERROR and one.code not in _OF_ABSENCE]
+
+
+_REPEATING = re.compile(r"[Rr](?P<times>\d{0,9})/(?P<interval>.*)", re.DOTALL)
+
+
+def repetition_of(text: str | None, alone: int | None = 0) -> tuple[str | None, int | None]:
+    """Return the duration in *text* and the number of repetitions: None for `R/`, and *alone* for a plain duration."""
+    match = None if text is None else _REPEATING.fullmatch(text.strip())
+    if match is None:
+        return text, alone
+    return match["interval"].strip(), int(match["times"]) if match["times"] else None
 
 
 def normalized(tree: Object, source: Source, spellings: Mapping[type[Node], Spelling]) -> Object:

@@ -6,8 +6,7 @@ from typing import Any, Generic, TypeVar
 
 from swf_temporal.base.errors import InvalidDefinition, Problem
 from swf_temporal.expressions.evaluation import Expressions
-from swf_temporal.languages.serverless_workflow.drafts.lowering import workflow_of
-from swf_temporal.languages.serverless_workflow.drafts.recovery import Recovery, of_what_is_left
+from swf_temporal.languages.serverless_workflow.drafts.lowering import Recovery, of_what_is_left, workflow_of
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.building import DefinitionForm, build
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling

@@ -30,15 +30,15 @@ from swf_temporal.languages.serverless_workflow.execution.frames import (
     CallFrame,
     SequenceFrame,
 )
-from swf_temporal.languages.serverless_workflow.execution.functions import (
+from swf_temporal.languages.serverless_workflow.execution.lane import Lane
+from swf_temporal.languages.serverless_workflow.execution.parameters import (
     is_long_running,
     locality_of,
     priority_of,
     returns_variables,
     takes_any_status,
 )
-from swf_temporal.languages.serverless_workflow.execution.lane import Lane
-from swf_temporal.languages.serverless_workflow.execution.result_retries import with_result_retries
+from swf_temporal.languages.serverless_workflow.execution.retries import with_result_retries
 from swf_temporal.languages.serverless_workflow.execution.step import Diverted
 from swf_temporal.languages.serverless_workflow.expressions import VARIABLES
 from swf_temporal.languages.serverless_workflow.model.actions import Action, EventRef, FunctionRef, SubflowRef

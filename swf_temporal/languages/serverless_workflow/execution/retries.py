@@ -1,20 +1,159 @@
 """The retry rule for a definition's retry strategy (sections "Retry Definition" and "Action retries")."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from typing import Any, Final
 
+from swf_temporal.base.data import JSON
 from swf_temporal.base.durations import parse_duration
-from swf_temporal.base.errors import TimedOut, WorkflowFault
+from swf_temporal.base.errors import CallFailed, ExpressionFailed, SubflowFailed, TimedOut, WorkflowFault
+from swf_temporal.expressions.comparing import is_equal
+from swf_temporal.languages.serverless_workflow.execution.frames import ActionFrame, ActionResult
+from swf_temporal.languages.serverless_workflow.execution.lane import Lane
+from swf_temporal.languages.serverless_workflow.execution.pipeline import FILTER_ERROR
+from swf_temporal.languages.serverless_workflow.execution.step import Diverted
+from swf_temporal.languages.serverless_workflow.model.actions import Action, ResultRetry
 from swf_temporal.languages.serverless_workflow.model.definitions import Retry
 from swf_temporal.languages.serverless_workflow.model.states import OnError, StateBase
+from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.retrying import (
     DEFAULT_DELAY,
     DEFAULT_MULTIPLIER,
+    AttemptsFrame,
     ErrorName,
     RetryRule,
     covers,
     describes,
     is_called,
 )
+from swf_temporal.runtime.trace import ActionRetried, failed_attempt
+
+_MORE: Final = ("code", "status", "body")
+
+
+def public(fault: WorkflowFault) -> dict[str, JSON]:
+    """Return what a workflow sees of *fault* as `$WORKFLOW.error`."""
+    return {
+        "name": fault.name,
+        "code": fault.code,
+        "message": fault.message,
+        "state": fault.state,
+        "action": fault.action,
+        "status": fault.status,
+        "body": fault.body,
+    }
+
+
+def error_of(fault: WorkflowFault, state_word: str) -> dict[str, JSON]:
+    """Return the object `error`: the name, message and trace of *fault*, and what else is known of it."""
+    known = {state_word: fault.state, "action": fault.action}
+    place = ", ".join(f"{word} {name!r}" for word, name in known.items() if name is not None)
+    trace = f"{fault.name}: {fault.message}" + (f" (in {place})" if place else "")
+    more = {key: value for key, value in public(fault).items() if key in _MORE and value is not None}
+    return {"name": fault.name, "message": fault.message, "trace": trace, **more}
+
+
+def with_error(data: JSON, fault: WorkflowFault | None, state_word: str, before: JSON = None) -> dict[str, JSON]:
+    """Return what a condition sees: *data* and, if there was one, the error.
+
+    An error that was in the data *before* belongs to an earlier state and is removed.
+
+    The properties of an error are visible by their names, and the whole error as `error` and, as in examples of the
+    draft, as `exception`.
+    """
+    seen = dict(data) if isinstance(data, dict) else {}
+    if isinstance(before, dict):
+        for key in ("error", "exception"):
+            if key in seen and seen[key] == before.get(key):
+                del seen[key]
+    if fault is not None:
+        error = error_of(fault, state_word)
+        seen |= {**error, "error": error, "exception": error}
+    return seen
+
+
+_FORBIDDEN: Final = ({401, 403}, {"PERMISSION_DENIED", "UNAUTHENTICATED"})
+_INVALID: Final = ({400, 422}, {"INVALID_ARGUMENT"})
+
+WORDS: Final[dict[str, Callable[[WorkflowFault], bool]]] = {
+    "SYS.Timeout": lambda fault: isinstance(fault, TimedOut) or fault.status in (408, 504),
+    "SYS.Fail": lambda fault: isinstance(fault, CallFailed | SubflowFailed),
+    "SYS.MatchAny": lambda _: True,
+    "SYS.Permission": lambda fault: fault.status in _FORBIDDEN[0] or fault.code in _FORBIDDEN[1],
+    "SYS.InvalidParameter": lambda fault: fault.status in _INVALID[0] or fault.code in _INVALID[1],
+    "SYS.FilterError": lambda fault: fault.code == FILTER_ERROR or isinstance(fault, ExpressionFailed),
+}
+"""The errors that the draft's predecessor names; SYS.MatchAny matches any error, but no result."""
+
+
+async def with_result_retries(
+    action: Action,
+    name: str,
+    attempt: Callable[[], Coroutine[Any, Any, ActionResult]],
+    given: Callable[[], Coroutine[Any, Any, JSON]],
+    lane: Lane[ActionFrame],
+) -> ActionResult:
+    """Return the effect of the first *attempt* to which no retry of *action* applies.
+
+    Raises Diverted if a retry that is used up names the next state; at once if the input of each attempt, *given*,
+    cannot be selected, since the data stay the same.
+    """
+    frame = lane.frame
+    attempts = frame.retries = frame.retries or AttemptsFrame()
+
+    async def delay_after(outcome: ActionResult | WorkflowFault) -> float | None:
+        fault = lane.locate(outcome, name) if isinstance(outcome, WorkflowFault) else None
+        result = None if frame.result is None else frame.result.value
+        index = await lane.run.evaluated(lambda: _applicable_retry(action, fault, result))
+        if index is None:
+            return None
+        is_futile = fault is not None and not (fault.retryable and await _is_selectable(given))
+        if not _may_repeat(action.result_retries[index], index, fault, attempts, is_futile=is_futile):
+            return None
+        retry = action.result_retries[index]
+        attempts.counts[str(index)] = attempts.counts.get(str(index), 0) + 1
+        failed: ActionRetried = {"attempt": attempts.number, "error": retry.match}
+        lane.emit(
+            TraceKind.ACTION_RETRIED, name, **(failed if fault is None else failed_attempt(attempts.number, fault))
+        )
+        # Reset everything to the state before the call.
+        frame.done, frame.result, frame.call, frame.attempts, frame.deadline = False, None, None, None, None
+        frame.id = None
+        return 0.0 if retry.interval is None else (await lane.duration(retry.interval, None)).total_seconds()
+
+    return await lane.repeat(attempts, attempt, delay_after, name)
+
+
+def _applicable_retry(action: Action, fault: WorkflowFault | None, result: JSON) -> int | None:
+    """Return the index of the first retry of *action* for *fault* or, if there is none, for *result*."""
+    for index, retry in enumerate(action.result_retries):
+        if fault is None:
+            if not isinstance(result, dict | list) and is_equal(result, retry.match):
+                return index
+        elif fault.catchable and (
+            WORDS[retry.match](fault) if retry.match in WORDS else covers((retry.match, None), fault)
+        ):
+            return index
+    return None
+
+
+async def _is_selectable(given: Callable[[], Coroutine[Any, Any, JSON]]) -> bool:
+    try:
+        await given()
+    except WorkflowFault:
+        return False
+    return True
+
+
+def _may_repeat(
+    retry: ResultRetry, index: int, fault: WorkflowFault | None, attempts: AttemptsFrame, *, is_futile: bool
+) -> bool:
+    """Return True if the function is to be called again. Raises Diverted if not, and *retry* names the next state."""
+    is_used_up = retry.times is not None and attempts.counts.get(str(index), 0) >= retry.times
+    if not (is_used_up or is_futile):
+        return True
+    if retry.next_state is not None:
+        raise Diverted(retry.next_state, fault)
+    return False
 
 
 def rule_of(

@@ -16,9 +16,14 @@ from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.states import End
 from swf_temporal.languages.serverless_workflow.reading.externals import KINDS
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Spelling, every_part
-from swf_temporal.languages.serverless_workflow.reading.schema_spellings import TEXT, TRUTH_PATTERN, Accepted, Schema
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
-from swf_temporal.languages.serverless_workflow.reading.vocabulary import Vocabulary
+from swf_temporal.languages.serverless_workflow.reading.vocabulary import (
+    TEXT,
+    TRUTH_PATTERN,
+    Accepted,
+    Schema,
+    Vocabulary,
+)
 from swf_temporal.text.model_errors import DIALECT, field_docs
 
 _OURS = ("externals", "stateExecTimeout.single")

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from swf_temporal.base.errors import Position, Problem, Severity
 from swf_temporal.expressions.evaluation import BadExpression, Compiled, Expressions, Target
-from swf_temporal.languages.metadata_rules import MetadataRules
+from swf_temporal.languages.metadata import MetadataRules
 from swf_temporal.languages.serverless_workflow.model.states import NodesByKind, State
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.languages.serverless_workflow.validation.fields import Field, Sort, fields

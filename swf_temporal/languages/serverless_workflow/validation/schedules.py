@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from swf_temporal.base.calendars.compiling import compile_schedule, parse_interval
 from swf_temporal.base.calendars.cron import parse_cron
 from swf_temporal.base.calendars.moments import InvalidTime, ScheduleSpec, parse_time, zone_of
-from swf_temporal.base.calendars.pitfalls import pitfall_of_days, pitfall_of_zone
+from swf_temporal.base.calendars.wording import pitfall_of_days, pitfall_of_zone
 from swf_temporal.base.durations import parse_duration
 from swf_temporal.base.errors import Position, Problem
 from swf_temporal.languages.serverless_workflow.model.definitions import Schedule

@@ -2,13 +2,13 @@
 
 import pytest
 
+from swf_temporal.languages.serverless_workflow.drafts.lowering import repetition_of
 from swf_temporal.languages.serverless_workflow.drafts.november_2019.event_expressions import (
     MAX_DEPTH,
     BadEventExpression,
     names_in,
     parsed,
 )
-from swf_temporal.languages.serverless_workflow.drafts.repetitions import repetition_of
 from swf_temporal.languages.serverless_workflow.model.states import EventNeed
 
 

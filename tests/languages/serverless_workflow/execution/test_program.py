@@ -12,7 +12,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import ExpressionFailed, UnknownDefinition, UsageError, WrongData
 from swf_temporal.languages.serverless_workflow.definition import spec_of
 from swf_temporal.languages.serverless_workflow.execution.active_window import BadWindow, is_active, window_of
-from swf_temporal.languages.serverless_workflow.execution.data_schemas import refusal_of
+from swf_temporal.languages.serverless_workflow.execution.data_flow import refusal_of
 from swf_temporal.languages.serverless_workflow.execution.frames import (
     ActionFrame,
     ActionResult,
@@ -28,8 +28,12 @@ from swf_temporal.languages.serverless_workflow.execution.frames import (
     StateFrame,
     WalkFrame,
 )
-from swf_temporal.languages.serverless_workflow.execution.functions import priority_of, with_shared_auth
-from swf_temporal.languages.serverless_workflow.execution.parameters import for_run, has_open_parameters
+from swf_temporal.languages.serverless_workflow.execution.parameters import (
+    for_run,
+    has_open_parameters,
+    priority_of,
+    with_shared_auth,
+)
 from swf_temporal.languages.serverless_workflow.execution.program import Program
 from swf_temporal.languages.serverless_workflow.execution.step import ByError, Exit, Nowhere, Step
 from swf_temporal.languages.serverless_workflow.model.actions import Action

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from swf_temporal.base import calls
 from swf_temporal.base.function_types import TYPES, type_with
-from swf_temporal.expressions.early_paths import is_path
+from swf_temporal.expressions.early import is_path
 from swf_temporal.languages.serverless_workflow.drafts.lowering import (
     branch_of,
     drop,
@@ -15,12 +15,12 @@ from swf_temporal.languages.serverless_workflow.drafts.lowering import (
     normalized,
     objects,
     put,
+    repetition_of,
     sub_workflow,
     tree_of,
     wrap,
 )
 from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model
-from swf_temporal.languages.serverless_workflow.drafts.repetitions import repetition_of
 from swf_temporal.languages.serverless_workflow.expressions import EARLY
 from swf_temporal.languages.serverless_workflow.model import actions, definitions, states, workflow
 from swf_temporal.languages.serverless_workflow.model import definitions as schedules

@@ -4,17 +4,16 @@ from collections.abc import Mapping
 from typing import Any, Final, get_args
 
 from swf_temporal.base.errors import Problem
+from swf_temporal.languages.serverless_workflow.drafts.lowering import Recovery
 from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.lowering import lowered
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.spellings import OF_PARENT, SPELLINGS
 from swf_temporal.languages.serverless_workflow.drafts.reader import DraftReader
-from swf_temporal.languages.serverless_workflow.drafts.recovery import Recovery
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.building import DefinitionForm
 from swf_temporal.languages.serverless_workflow.reading.normalizing import parts
 from swf_temporal.languages.serverless_workflow.reading.schema import schema_of
-from swf_temporal.languages.serverless_workflow.reading.schema_spellings import Accepted, Schema
-from swf_temporal.languages.serverless_workflow.reading.vocabulary import Vocabulary
+from swf_temporal.languages.serverless_workflow.reading.vocabulary import Accepted, Schema, Vocabulary
 from swf_temporal.text.located import Object
 
 TASK_TYPES: Final = ("event", "operation", "switch", "delay", "parallel", "subflow", "inject", "foreach", "callback")

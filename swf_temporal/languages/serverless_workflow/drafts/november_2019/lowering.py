@@ -15,6 +15,7 @@ from swf_temporal.languages.serverless_workflow.drafts.lowering import (
     normalized,
     objects,
     put,
+    repetition_of,
     sub_workflow,
     tree_of,
     wrap,
@@ -25,7 +26,6 @@ from swf_temporal.languages.serverless_workflow.drafts.november_2019.event_expre
     names_in,
     parsed,
 )
-from swf_temporal.languages.serverless_workflow.drafts.repetitions import repetition_of
 from swf_temporal.languages.serverless_workflow.expressions import EARLY
 from swf_temporal.languages.serverless_workflow.model import actions, definitions, states, workflow
 from swf_temporal.languages.serverless_workflow.model.node import Node

@@ -11,7 +11,7 @@ from swf_temporal.languages.serverless_workflow.drafts.november_2019 import mode
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling, Step, parts
 from swf_temporal.languages.serverless_workflow.reading.reshaping import hoist, null_operator
-from swf_temporal.languages.serverless_workflow.reading.schema_spellings import Accepted, Schema, to
+from swf_temporal.languages.serverless_workflow.reading.vocabulary import Accepted, Schema, to
 from swf_temporal.text.located import Array, Object, objects_in
 
 STATE_TYPES: Final = ("EVENT", "OPERATION", "SWITCH", "DELAY", "PARALLEL", "SUBFLOW", "RELAY")

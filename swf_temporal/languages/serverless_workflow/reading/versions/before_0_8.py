@@ -6,9 +6,8 @@ from typing import Final, TypeAlias
 from swf_temporal.languages.serverless_workflow.model import actions, definitions, states, workflow
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling
 from swf_temporal.languages.serverless_workflow.reading.reshaping import hoist
-from swf_temporal.languages.serverless_workflow.reading.schema_spellings import Accepted, to
 from swf_temporal.languages.serverless_workflow.reading.versions.marks import VersionEvidence, objects
-from swf_temporal.languages.serverless_workflow.reading.vocabulary import Vocabulary
+from swf_temporal.languages.serverless_workflow.reading.vocabulary import Accepted, Vocabulary, to
 from swf_temporal.text.located import Array, Object, objects_in
 
 LATER_TYPES: Final = {"delay": "sleep", "subflow": "operation"}

@@ -9,7 +9,6 @@ from swf_temporal.languages.serverless_workflow.model import definitions as sche
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.version import DataFlowKind
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling
-from swf_temporal.languages.serverless_workflow.reading.schema_spellings import TEXT, Accepted, Schema, to
 from swf_temporal.languages.serverless_workflow.reading.versions import before_0_8, v0_6
 from swf_temporal.languages.serverless_workflow.reading.versions.marks import (
     ACTIONS,
@@ -19,7 +18,7 @@ from swf_temporal.languages.serverless_workflow.reading.versions.marks import (
     having,
 )
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
-from swf_temporal.languages.serverless_workflow.reading.vocabulary import Vocabulary
+from swf_temporal.languages.serverless_workflow.reading.vocabulary import TEXT, Accepted, Schema, Vocabulary, to
 from swf_temporal.text.located import Array, Object, objects_in
 from swf_temporal.text.model_errors import not_one_of
 

@@ -9,11 +9,10 @@ from typing import Final
 from swf_temporal.languages.serverless_workflow.model import actions, definitions, states, workflow
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling, Step
-from swf_temporal.languages.serverless_workflow.reading.schema_spellings import TEXT, Accepted, Schema, to
 from swf_temporal.languages.serverless_workflow.reading.versions import before_0_8, v0_8
 from swf_temporal.languages.serverless_workflow.reading.versions.marks import ACTIONS, VersionMarker, each, word
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
-from swf_temporal.languages.serverless_workflow.reading.vocabulary import Vocabulary
+from swf_temporal.languages.serverless_workflow.reading.vocabulary import TEXT, Accepted, Schema, Vocabulary, to
 from swf_temporal.text.located import Array, Object, objects_in
 
 STATES: tuple[type[Node], ...] = (

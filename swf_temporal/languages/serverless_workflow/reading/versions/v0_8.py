@@ -8,11 +8,10 @@ from swf_temporal.languages.serverless_workflow.model import definitions as sche
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading import reshaping as reshape
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling
-from swf_temporal.languages.serverless_workflow.reading.schema_spellings import TEXT, Accepted, Schema
 from swf_temporal.languages.serverless_workflow.reading.versions import before_0_8
 from swf_temporal.languages.serverless_workflow.reading.versions.marks import ACTIONS, VersionMarker, each, word
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
-from swf_temporal.languages.serverless_workflow.reading.vocabulary import Vocabulary
+from swf_temporal.languages.serverless_workflow.reading.vocabulary import TEXT, Accepted, Schema, Vocabulary
 from swf_temporal.text.located import Array, Object, objects_in
 
 _LEAVING = (reshape.end_as_truth,)

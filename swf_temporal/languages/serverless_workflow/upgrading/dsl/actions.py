@@ -6,7 +6,15 @@ from typing import Any, Final, TypeAlias
 
 from swf_temporal.languages.serverless_workflow.model.actions import Action, EventRef, FunctionRef, SubflowRef
 from swf_temporal.languages.serverless_workflow.model.definitions import Function
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import Context, Step, Task, duration, refusal
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import (
+    Context,
+    Step,
+    Task,
+    document_name,
+    duration,
+    refusal,
+    semantic_version,
+)
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.errors import is_retried, retried
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.events import emit, listen_to, merged_output
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import (
@@ -18,7 +26,6 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import
 )
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.functions import asked, component, in_place
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.merging import Merge, merge_of
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import document_name, semantic_version
 
 RAW: Final = "$task.input"
 """The data of a task whose `input.from` selects other data for its work."""

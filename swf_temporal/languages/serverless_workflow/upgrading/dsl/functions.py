@@ -7,7 +7,13 @@ from typing import Any, Final, TypeAlias
 from swf_temporal.base.strict_json import show_json
 from swf_temporal.languages.serverless_workflow.model.actions import FunctionRef
 from swf_temporal.languages.serverless_workflow.model.definitions import Auth, Function
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import Context, Task, checked_uri, plain
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import (
+    Context,
+    Task,
+    checked_uri,
+    plain,
+    task_name,
+)
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import (
     Inexpressible,
     Translator,
@@ -15,7 +21,6 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import
     grouped,
 )
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.messages import exchanged
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import task_name
 
 _BUILT_IN: Final = ("http", "openapi", "grpc", "asyncapi", "mcp", "a2a")
 _NAME: Final = re.compile(r"[\w.-]+")

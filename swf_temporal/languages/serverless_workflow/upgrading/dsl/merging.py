@@ -7,7 +7,7 @@ import re
 from typing import Any, Final
 
 from swf_temporal.base.strict_json import show_json
-from swf_temporal.expressions.kinds import ANY
+from swf_temporal.expressions.compiled import ANY
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import Inexpressible, grouped, piped, single
 
 _PLACE: Final = re.compile(r"(?:\.(?:[A-Za-z_]\w*|\"[^\"\\\\]*\"|\[\s*\"[^\"\\\\]*\"\s*\]))+")

@@ -34,10 +34,12 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import (
     Context,
     Step,
     Task,
+    TaskNames,
     duration,
     ordered,
     plain,
     refusal,
+    task_name,
 )
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.errors import (
     GIVEN,
@@ -61,7 +63,6 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import
 )
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.iterations import iterated
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.merging import ARRAYS
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import TaskNames, task_name
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.switches import Switches, free
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.undoing import noted
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.ways import END, EXIT, Block, Way, Ways, Written, linked

@@ -19,7 +19,10 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import (
     Context,
     Step,
     checked_uri,
+    document_name,
     duration,
+    semantic_version,
+    task_name,
 )
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.errors import catches, code_of, policy_of
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.events import (
@@ -30,7 +33,6 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.events import (
 )
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import Inexpressible
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.functions import authentication, component
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import document_name, semantic_version, task_name
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.states import States
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.ways import Block, linked, reached, trimmed
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.writing import (

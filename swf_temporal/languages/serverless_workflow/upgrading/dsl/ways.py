@@ -16,17 +16,15 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import (
     Context,
     Step,
     Task,
-    duration,
-    is_refusal,
-)
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.events import emits
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import Inexpressible
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.names import (
     TaskNames,
     document_name,
+    duration,
+    is_refusal,
     semantic_version,
     task_name,
 )
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.events import emits
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import Inexpressible
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.undoing import UNDO, Undoing
 
 Way = str

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from swf_temporal.base.function_types import CONFIG_KEY
 from swf_temporal.base.strict_json import show_json
+from swf_temporal.expressions.compiled import ANY
 from swf_temporal.expressions.evaluation import LANGUAGES, BadExpression, Expressions
-from swf_temporal.expressions.kinds import ANY
 from swf_temporal.expressions.lexing import assigns, tokens
 from swf_temporal.languages.serverless_workflow.expressions import VARIABLES
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport

@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator, Mapping
 
 from swf_temporal.base.data import kind_of
 from swf_temporal.base.errors import Problem
+from swf_temporal.expressions.compiled import ANY
 from swf_temporal.expressions.evaluation import BadExpression
-from swf_temporal.expressions.kinds import ANY
 from swf_temporal.expressions.lexing import assigns
 from swf_temporal.languages.serverless_workflow.model.actions import Action
 from swf_temporal.languages.serverless_workflow.model.states import DataCondition

@@ -18,8 +18,9 @@ from swf_temporal.languages.expression_hints import (
 from swf_temporal.languages.serverless_workflow.expressions import PATHS
 from swf_temporal.languages.serverless_workflow.model.definitions import Function
 from swf_temporal.languages.serverless_workflow.validation.context import Context
-from swf_temporal.languages.serverless_workflow.validation.fields import Field, Sort
-from swf_temporal.languages.serverless_workflow.validation.secret_uses import (
+from swf_temporal.languages.serverless_workflow.validation.fields import (
+    Field,
+    Sort,
     declaration_of_secrets,
     refusal_of_secrets,
 )

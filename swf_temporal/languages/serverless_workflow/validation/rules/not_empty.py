@@ -14,7 +14,7 @@ from swf_temporal.languages.serverless_workflow.model.states import (
     ParallelState,
 )
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
-from swf_temporal.languages.serverless_workflow.reading.missing import hint_for_missing
+from swf_temporal.languages.serverless_workflow.reading.building import hint_for_missing
 from swf_temporal.languages.serverless_workflow.reading.normalizing import parts
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 from swf_temporal.text.suggestions import nearest

@@ -9,8 +9,11 @@ from swf_temporal.base.errors import Problem
 from swf_temporal.expressions.evaluation import BadExpression
 from swf_temporal.expressions.targets import members
 from swf_temporal.languages.serverless_workflow.validation.context import Context, Result
-from swf_temporal.languages.serverless_workflow.validation.fields import Field
-from swf_temporal.languages.serverless_workflow.validation.secret_uses import declaration_of_secrets, refusal_of_secrets
+from swf_temporal.languages.serverless_workflow.validation.fields import (
+    Field,
+    declaration_of_secrets,
+    refusal_of_secrets,
+)
 from swf_temporal.text.suggestions import did_you_mean
 
 

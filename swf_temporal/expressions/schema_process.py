@@ -10,8 +10,7 @@ from typing import Any
 import regex
 
 from swf_temporal.base.strict_json import read_written, write_json
-from swf_temporal.expressions.schema_checking.checking import BadSchema, SchemaCheck
-from swf_temporal.expressions.schema_checking.formats import FORMATS, format_checker
+from swf_temporal.expressions.schema_checking import FORMATS, BadSchema, SchemaCheck, format_checker
 
 _DRAFTS = ("04", "06", "07")
 _FORMATS = format_checker()

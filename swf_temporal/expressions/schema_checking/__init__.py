@@ -1,1 +1,0 @@
-"""Validation of data against a JSON Schema, within a helper process."""

@@ -21,7 +21,7 @@ from bench.contender import Contender, contender, service
 from bench.server_cpu import pid_of, used
 from bench.work import ACTIVITIES, WORK, Work
 from bench.worker import INTERPRETED, UNSANDBOXED
-from swf_temporal.temporal.connected_server import Server
+from swf_temporal.temporal.connecting import Server
 from swf_temporal.temporal.server import local_server
 
 _LOCAL, _REGULAR, _LOCAL_BY_HAND = _NAMES = ("local calls", "regular by hand", "local by hand")

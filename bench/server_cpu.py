@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from swf_temporal.temporal.connected_server import Server
+from swf_temporal.temporal.connecting import Server
 
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
 

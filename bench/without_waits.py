@@ -12,7 +12,7 @@ from typing import Any, Final
 from bench.contender import Contender, contender
 from bench.work import Work
 from bench.worker import INTERPRETED
-from swf_temporal.temporal.connected_server import Server
+from swf_temporal.temporal.connecting import Server
 from swf_temporal.temporal.server import local_server
 
 

@@ -12,7 +12,7 @@ SHOWN = {
     "js": "import swf_temporal.expressions.js_process",
     "kafka": "import swf_temporal.events.brokers.kafka_token, aiokafka",
     "local": "from swf_temporal.temporal.server import find_program; assert find_program()",
-    "lsp": "import swf_temporal.editing.server",
+    "lsp": "import swf_temporal.editing",
     "mqtt": "import swf_temporal.events.brokers.mqtt_session",
     "nats": "import nats.js.errors",
     "otel": "import opentelemetry.exporter.otlp.proto.http.trace_exporter",

@@ -186,7 +186,7 @@ if TYPE_CHECKING:
     from swf_temporal.simulation.result import SimulatedInstance, Simulation, SimulationError
     from swf_temporal.simulation.simulate import event_starts, simulate
     from swf_temporal.temporal.as_child import ChildWorkflow, as_child_workflow
-    from swf_temporal.temporal.connected_server import Server
+    from swf_temporal.temporal.connecting import Server
     from swf_temporal.temporal.server import local_server
     from swf_temporal.temporal.start_options import StartOptions
     from swf_temporal.text.fetching.resources import Resources

@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.languages import definition_cache
+from swf_temporal.languages import loading
 from swf_temporal.languages.loading import load
 from swf_temporal.temporal.records import Pinned, catalogue_of, program_of
 
 
 @pytest.fixture(autouse=True)
 def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(definition_cache, "MAX_TEXT", 10_000)
-    monkeypatch.setattr(definition_cache, "_read", 0)
-    definition_cache.forget()
+    monkeypatch.setattr(loading, "MAX_TEXT", 10_000)
+    monkeypatch.setattr(loading, "_read", 0)
+    loading.forget()
     yield
-    definition_cache.forget()
+    loading.forget()
 
 
 def _text(name: str, length: int = 1_000) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from swf_temporal.drawing.model import Picture
     from swf_temporal.drawing.timeline import Timeline
     from swf_temporal.operations.client import Client
-    from swf_temporal.operations.pictures import DrawnRun
+    from swf_temporal.operations.steps import DrawnRun
 
 EXAMPLES = {"graph": "Example: swf graph orders.yaml --save orders.svg"}
 
@@ -89,13 +89,13 @@ def graph(
 
 async def _draw_instance(client: "Client", workflow_id: str, form: Format, save: Path | None, *, timeline: bool) -> int:
     with default_sigint():
-        from swf_temporal.operations.pictures import runs_of_instance
+        from swf_temporal.operations.steps import runs_of_instance
     return _draw_runs(await runs_of_instance(client, workflow_id), form, save, timeline=timeline)
 
 
 async def _draw_history(file: Path, form: Format, save: Path | None, *, timeline: bool) -> int:
     with default_sigint():
-        from swf_temporal.operations.pictures import runs_in
+        from swf_temporal.operations.steps import runs_in
         from swf_temporal.sdk.logs import be_quiet
     be_quiet()
     return _draw_runs(await runs_in(file), form, save, timeline=timeline)

@@ -20,7 +20,7 @@ def lsp() -> None:
     """
     with default_sigint(), _quiet_sigterm():
         try:
-            from swf_temporal.editing.server import serve
+            from swf_temporal.editing import serve
         except ModuleNotFoundError as error:
             if error.name is None or error.name.partition(".")[0] not in ("pygls", "lsprotocol"):
                 raise

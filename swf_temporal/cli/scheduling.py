@@ -15,7 +15,7 @@ from swf_temporal.cli.output import OutputFormat, in_columns, print_data
 from swf_temporal.operations.client import Client
 from swf_temporal.operations.schedules import apply, facts_of, listed, still_scheduled
 from swf_temporal.temporal import schedules
-from swf_temporal.temporal.connected_server import why_unserved
+from swf_temporal.temporal.connecting import why_unserved
 
 if TYPE_CHECKING:
     from swf_temporal.sdk.definitions import Scheduled

@@ -68,7 +68,7 @@ class Compiled(Protocol):
 
     @property
     def kinds(self) -> frozenset[str]:
-        """Return the possible kinds of its value: see `expressions/compiled.py`."""
+        """Return the possible kinds of its value: see `expressions/parsing.py`."""
 
     @property
     def mentions(self) -> frozenset[str]:

@@ -14,8 +14,9 @@ from swf_temporal.base.errors import MissingExtra, Problem, UsageError
 from swf_temporal.base.stopping import stop_signal
 from swf_temporal.http.gateway.serving import GATEWAY_PORT, gateway, is_installed
 from swf_temporal.operations.client import Client
-from swf_temporal.sdk.consuming import Router, consuming
+from swf_temporal.sdk.consuming import consuming
 from swf_temporal.sdk.documents import missing
+from swf_temporal.sdk.event_router import Router
 from swf_temporal.sdk.function_modules import FollowedModules
 from swf_temporal.sdk.logs import log_lines
 from swf_temporal.sdk.metrics import export_metrics
@@ -27,7 +28,7 @@ from swf_temporal.settings.http import GatewaySettings
 from swf_temporal.settings.payloads import PLAIN, PayloadSettings
 from swf_temporal.settings.values import TASK_QUEUE, Address, LogFormat
 from swf_temporal.settings.worker import WorkerSettings
-from swf_temporal.temporal.connected_server import Server
+from swf_temporal.temporal.connecting import Server
 from swf_temporal.temporal.constants import DEFAULT_PORT
 from swf_temporal.temporal.converter import converter_of
 from swf_temporal.temporal.search_attributes import needed_by, set_up

@@ -3,25 +3,59 @@
 import os
 import re
 import stat
-from collections.abc import Container, Iterable, Iterator, Mapping
+import threading
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, TypeVar
 
 from swf_temporal.base.arguments import check_kind, kind_of
 from swf_temporal.base.errors import InvalidDefinition, Position, Problem, UsageError
 from swf_temporal.base.files import DEFINITIONS, ENDINGS, files_below, is_folder, read_bytes
 from swf_temporal.base.strict_json import NotJSON, write_json
-from swf_temporal.languages.definition_cache import note_read, of_definitions
 from swf_temporal.languages.known import looks_like_definition, migrate, read, read_part, read_pinned
 from swf_temporal.languages.port import Checked, Definition
 from swf_temporal.text.fetching.resources import ReadingMode, Resources, is_web
 from swf_temporal.text.located import Object, written
 from swf_temporal.text.origin import Fetch, ResourceError, Source, nothing
 from swf_temporal.text.properties import PropertiesText, in_production
+
+MAX_TEXT: Final = 8 * 1024 * 1024
+"""The maximum number of characters of text whose definitions are cached."""
+_MAX_ENTRIES: Final = 512
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+_clearing: list[Callable[[], None]] = []
+_lock = threading.Lock()
+_read = 0
+
+
+def of_definitions(function: _Function) -> _Function:
+    """Cache the results of *function* until too much text of definitions was read."""
+    cached = lru_cache(maxsize=_MAX_ENTRIES)(function)
+    _clearing.append(cached.cache_clear)
+    return cached  # type: ignore[return-value]  # it is called like the function
+
+
+def note_read(text: str) -> None:
+    """Count a definition that is read from *text*; clear the caches when they would become too large."""
+    global _read  # noqa: PLW0603 - per process, like the caches
+    with _lock:
+        _read += len(text)
+        if _read <= MAX_TEXT:
+            return
+        _read = len(text)
+    forget()
+
+
+def forget() -> None:
+    for clear in _clearing:
+        clear()
+
 
 _PROPERTIES = (("application.properties", None), ("application-prod.properties", "prod"))
 _SCENARIO = re.compile(r"""^["']?scenario["']?[ \t]*:""", re.MULTILINE)

@@ -18,8 +18,7 @@ from temporalio.exceptions import ApplicationError
 
 from swf_temporal.base.errors import PayloadUnavailable, WorkflowFault
 from swf_temporal.base.strict_json import read_json
-from swf_temporal.temporal.attempts import FailedAttempt, attempts_in
-from swf_temporal.temporal.call_records import carried
+from swf_temporal.temporal.call_records import FailedAttempt, attempts_in, carried
 
 _ENDS: Final = {
     "completed": "completed",

@@ -39,8 +39,7 @@ from swf_temporal.temporal import client as engine
 from swf_temporal.temporal import start_options
 from swf_temporal.temporal.client import Handle, result
 from swf_temporal.temporal.client_errors import not_there, refusals_as_usage_errors
-from swf_temporal.temporal.connected_server import Server, server_of, why_unserved
-from swf_temporal.temporal.connecting import connect
+from swf_temporal.temporal.connecting import Server, connect, server_of, why_unserved
 from swf_temporal.temporal.constants import QUEUES
 from swf_temporal.temporal.converter import with_order
 from swf_temporal.temporal.failed_tasks import error_of_task, why_task_failed

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from swf_temporal.base.errors import UsageError
 from swf_temporal.operations.identity import user_identity
-from swf_temporal.temporal.connected_server import Server, is_free, server_of
-from swf_temporal.temporal.connecting import configured, connect
+from swf_temporal.temporal.connecting import Server, configured, connect, is_free, server_of
 from swf_temporal.temporal.constants import DEFAULT_PORT
 from swf_temporal.temporal.server import local_server
 

@@ -36,8 +36,8 @@ from swf_temporal.operations.client import Client
 from swf_temporal.operations.rerunning import Carried
 from swf_temporal.runtime.external_activities import is_external_activity
 from swf_temporal.runtime.variables import VariableStore
-from swf_temporal.sdk.consuming import EventDelivery, Router
 from swf_temporal.sdk.documents import in_one_line, missing
+from swf_temporal.sdk.event_router import EventDelivery, Router
 from swf_temporal.sdk.served import Definitions
 from swf_temporal.settings.calls import Settings, read_settings
 from swf_temporal.settings.credentials import without_password
@@ -50,8 +50,7 @@ from swf_temporal.temporal.instance_part import OperatorOptions, OperatorOptions
 from swf_temporal.temporal.search_attributes import check_registered, needed_by
 from swf_temporal.temporal.variable_claims import ClaimedVariables, namespace_id
 from swf_temporal.temporal.variables import NamespaceVariables
-from swf_temporal.temporal.worker import Terms, allow_long_tasks, with_definitions
-from swf_temporal.temporal.workflows import ALL_WORKFLOWS
+from swf_temporal.temporal.worker import ALL_WORKFLOWS, Terms, allow_long_tasks, with_definitions
 
 if TYPE_CHECKING:
     from swf_temporal.sdk.stores import SqlVariables

@@ -35,8 +35,15 @@ from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.runtime.performing import check_result, check_size
 from swf_temporal.runtime.retrying import JitterSource, jitter_of
 from swf_temporal.runtime.variables import MAX_RETRYING, NotLocal, Variable, VariableRef, locally
-from swf_temporal.temporal.attempts import Attempts, now
-from swf_temporal.temporal.call_records import CallRecord, application_error, call_of, is_call_record, size_of_failure
+from swf_temporal.temporal.call_records import (
+    Attempts,
+    CallRecord,
+    application_error,
+    call_of,
+    is_call_record,
+    now,
+    size_of_failure,
+)
 from swf_temporal.temporal.constants import GIVE_WAY
 from swf_temporal.temporal.external_activities import MARK
 from swf_temporal.temporal.host import HEARTBEAT

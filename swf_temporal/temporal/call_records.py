@@ -3,12 +3,12 @@
 A fact that is added to `runtime.host.CallFacts` is passed to Temporal here, for activities and children alike.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, Final, TypedDict
 
-from temporalio import workflow
+from temporalio import activity, workflow
 from temporalio.common import Priority
 from temporalio.exceptions import (
     ActivityError,
@@ -27,12 +27,95 @@ from temporalio.exceptions import (
 from swf_temporal.base.calls import Auth, Function
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed, PayloadTooLarge, SubflowFailed, TimedOut, WorkflowFault
-from swf_temporal.base.records import FIRST_FORMAT, Record
+from swf_temporal.base.records import FIRST_FORMAT, MalformedRecord, Record
 from swf_temporal.base.strict_json import show_json
 from swf_temporal.runtime.host import CallAttempts, CallFacts, CallFolder, FunctionCall, SecretTemplate
 from swf_temporal.runtime.performing import size_of, subflow_fault
 from swf_temporal.runtime.retrying import RetryRule
 from swf_temporal.temporal.summaries import of_call
+
+MAX_ATTEMPTS: Final = 20
+"""The number of failed attempts that are reported: the latest."""
+_MAX_TEXT: Final = 300
+"""The length limit of a name and of a message in such a report, in characters."""
+
+
+@dataclass(slots=True)
+class FailedAttempt(Record):
+    number: int
+    began: str
+    """When it began, by ISO 8601."""
+    ended: str
+    error: str
+    """The name of its error."""
+    message: str = ""
+    delay: float | None = None
+    """The seconds before the next attempt; None if there is none."""
+    worker: str = ""
+    """The identity of its worker."""
+
+    @property
+    def took(self) -> timedelta:
+        return datetime.fromisoformat(self.ended) - datetime.fromisoformat(self.began)
+
+
+def reported(values: Sequence[Any]) -> list[FailedAttempt]:
+    """Return the failed attempts in *values*, the details of a heartbeat or what a failure has beside its fault."""
+    try:
+        return [FailedAttempt.from_json(one) for one in values[0]] if values else []
+    except (MalformedRecord, TypeError, ValueError, LookupError):  # another program's
+        return []
+
+
+def attempts_in(failure: BaseException | None) -> list[FailedAttempt]:
+    """Return the failed attempts that a call's *failure* reports, its own last."""
+    return reported(failure.details[1:]) if isinstance(failure, ApplicationError) else []
+
+
+def now() -> datetime:
+    """Return the time of this machine: attempts are made on a worker."""
+    return datetime.now(UTC)  # noqa: TID251 - an activity's
+
+
+def _cut_message(text: str) -> str:
+    return text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]}…"
+
+
+def _identity() -> str:
+    """Return the identity of this worker; empty if the activity runs without one, as in a test."""
+    try:
+        return activity.client().identity
+    except RuntimeError:
+        return ""
+
+
+class Attempts:
+    """The failed attempts at the call that the running activity makes."""
+
+    def __init__(self) -> None:
+        info = activity.info()
+        self._is_local = info.is_local
+        self._given = info.heartbeat_details
+        self._failed = reported(self._given)
+
+    def beat(self) -> None:
+        """Send a heartbeat, without losing what is reported."""
+        activity.heartbeat(*self._given)
+
+    def note(self, number: int, began: datetime, fault: WorkflowFault, delay: float | None) -> JSON:
+        """Report to the next attempt that one has failed with *fault*; return what its failure reports."""
+        since, until = (one.isoformat(timespec="milliseconds") for one in (began, now()))
+        self._failed.append(
+            FailedAttempt(
+                number, since, until, _cut_message(fault.name), _cut_message(fault.message), delay, _identity()
+            )
+        )
+        del self._failed[:-MAX_ATTEMPTS]
+        told: JSON = [one.to_json() for one in self._failed]
+        if delay is not None and not self._is_local:
+            self._given = [told]
+            self.beat()
+        return told
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from temporalio.exceptions import ChildWorkflowError, FailureError
 from temporalio.workflow import ChildWorkflowCancellationType, ParentClosePolicy
 
 from swf_temporal.base.data import JSON
-from swf_temporal.languages.definition_cache import of_definitions
+from swf_temporal.languages.loading import of_definitions
 from swf_temporal.runtime.budgets import Budget, InstanceLimits
 from swf_temporal.runtime.host import FunctionCall, SubflowCall
 from swf_temporal.runtime.ids import id_of_child

@@ -21,8 +21,7 @@ from swf_temporal.base.errors import NewerRecord, PayloadUnavailable
 from swf_temporal.base.records import FIRST_FORMAT, MalformedRecord, Record, check_number
 from swf_temporal.base.strict_json import read_json, read_written
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.languages.definition_cache import of_definitions
-from swf_temporal.languages.loading import load, load_pinned
+from swf_temporal.languages.loading import load, load_pinned, of_definitions
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import SEMANTICS, ContinueTimeout
 from swf_temporal.runtime.inbox import InboxRecord

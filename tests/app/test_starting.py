@@ -26,7 +26,7 @@ from swf_temporal import (
     load,
     simulate,
 )
-from swf_temporal.temporal.connected_server import why_unserved
+from swf_temporal.temporal.connecting import why_unserved
 
 WAITER = load("""\
 id: waiter

@@ -18,7 +18,7 @@ GIVEN = str(Path(__file__).parents[2] / "examples" / "expression" / "input.json"
 HEAVY = ("temporalio", "pydantic", "yaml", "httpx", "jq", "rich")
 WITH_SETTINGS = ("worker", "consume", "gateway", "dev", "codec-server")
 """The commands whose options are made of the fields of settings, which are pydantic's."""
-OTHER_LANGUAGE = "swf_temporal.languages.direktiv.model.workflow"
+OTHER_LANGUAGE = "swf_temporal.languages.direktiv.model"
 NOWHERE = ["--address", "127.0.0.1:1"]
 OF_DEFINITIONS = (
     "pydantic", "yaml", "httpx", "jq", "rich", "swf_temporal.languages.loading",

@@ -17,7 +17,7 @@ from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.operations.client import Client
 from swf_temporal.settings.http import GatewaySettings, Operation, Tenant
 from swf_temporal.settings.values import Address
-from swf_temporal.temporal.connected_server import Server
+from swf_temporal.temporal.connecting import Server
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "routes.md"
 PUBLIC: Final = {

@@ -27,7 +27,7 @@ from swf_temporal.http.gateway import events
 from swf_temporal.http.gateway.endpoints import ENDPOINTS, SONATAFLOW
 from swf_temporal.http.gateway.openapi import description_of
 from swf_temporal.http.gateway.requests import PATIENCE
-from swf_temporal.languages import definition_cache
+from swf_temporal.languages import loading
 from swf_temporal.runtime import budgets, ids
 from swf_temporal.runtime.cycles import MAX_COST
 from swf_temporal.runtime.inbox import MAX_SEEN
@@ -188,7 +188,7 @@ CLAIMS = {
         f", {size(MAX_WRITTEN)} of input, {size(_LIMITS.output)} of output |",
         f"| the data of one run in the memory of its worker | {size(MAX_DATA_BYTES)};",
         f"| `maxCachedWorkflows` of the worker ({_WORKER.max_cached_workflows:,}) |",
-        f"the latest {definition_cache._MAX_ENTRIES}, {size(definition_cache.MAX_TEXT)} of text",
+        f"the latest {loading._MAX_ENTRIES}, {size(loading.MAX_TEXT)} of text",
         f"| work without a wait | {MAX_COST:,} states without expressions",
         f"| remembered event ids | {MAX_SEEN:,} per instance |",
         f"{call_records.MAX_TEXT:,} characters; {call_records.MAX_NAME:,}; {size(call_records.MAX_BODY_BYTES)} |",

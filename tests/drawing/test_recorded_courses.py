@@ -7,12 +7,12 @@ from temporalio.client import WorkflowHistory
 
 from swf_temporal.base.errors import UsageError
 from swf_temporal.drawing.svg import svg_of
-from swf_temporal.operations.pictures import runs_of
+from swf_temporal.operations.steps import runs_of
 from swf_temporal.sdk.scenarios.host import IN_SCENARIOS
 from swf_temporal.sdk.scenarios.virtual_time import VirtualTime
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.replaying import replay
-from swf_temporal.temporal.workflows import OTHER_WORKFLOWS
+from swf_temporal.temporal.worker import OTHER_WORKFLOWS
 from tests.replay import corpus
 from tests.temporal.suspending import suspending
 

@@ -32,7 +32,7 @@ from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 from swf_temporal.operations.client import Client
-from swf_temporal.sdk.consuming import Router
+from swf_temporal.sdk.event_router import Router
 from swf_temporal.settings.calls import Settings
 from swf_temporal.settings.events import BrokerAddress, ConsumerSettings
 from swf_temporal.temporal.client import result

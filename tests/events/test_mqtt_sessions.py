@@ -13,8 +13,8 @@ from swf_temporal.events.brokers.mqtt import connected as session_of
 from swf_temporal.events.channels import channel_of
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.operations.client import Client
-from swf_temporal.sdk.consuming import Router
 from swf_temporal.sdk.consuming import consuming as all_consuming
+from swf_temporal.sdk.event_router import Router
 from swf_temporal.settings.calls import Settings
 from swf_temporal.settings.events import BrokerAddress, ConsumerSettings, EventSettings
 from tests.brokers.servers import HOST, Link, Server

@@ -14,7 +14,7 @@ from swf_temporal.events.routing import HOPS
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.operations.client import Client
 from swf_temporal.operations.event_sending import send
-from swf_temporal.sdk.consuming import Router
+from swf_temporal.sdk.event_router import Router
 from swf_temporal.sdk.worker import Worker
 from swf_temporal.settings.calls import Settings
 from swf_temporal.settings.events import EventSettings

@@ -23,7 +23,7 @@ from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.loading import load
 from swf_temporal.settings.calls import Settings
 from swf_temporal.temporal import client as swf
-from swf_temporal.temporal.connected_server import Server
+from swf_temporal.temporal.connecting import Server
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.worker import make_worker
 from tests.functions.conftest import Service, service

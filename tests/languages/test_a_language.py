@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.editing.server import EditedDocument, Span, hover
+from swf_temporal.editing import EditedDocument, Span, hover
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.describing import Description
 from swf_temporal.languages.known import LANGUAGES

@@ -26,7 +26,7 @@ from temporalio.client import WorkflowExecutionStatus
 
 from swf_temporal import Client
 from swf_temporal.languages.loading import load
-from swf_temporal.temporal.connected_server import Server
+from swf_temporal.temporal.connecting import Server
 from tests.cli.conftest import COMMAND, Place, free_port
 from tests.cli.forked import forking, run
 from tests.leaks.corpus import BUSINESS, ENCODINGS, Leak

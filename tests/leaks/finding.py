@@ -21,7 +21,7 @@ from swf_temporal.functions.secrets import Secrets
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.loading import load
 from swf_temporal.temporal import client as swf
-from swf_temporal.temporal.connected_server import Server
+from swf_temporal.temporal.connecting import Server
 from swf_temporal.temporal.worker import make_worker
 from tests.leaks.corpus import BUSINESS, KEY, PASSWORD, PIN, RESEMBLING, SECRETS, Leak
 

@@ -11,7 +11,7 @@ from typing import Final
 from google.protobuf.json_format import MessageToDict
 
 from swf_temporal.functions.secrets import is_strong
-from swf_temporal.temporal.connected_server import Server
+from swf_temporal.temporal.connecting import Server
 from tests.leaks.corpus import KEY, PASSWORD, PIN, SECRETS, Leak
 from tests.leaks.finding import Found, texts
 from tests.leaks.places import HEADER

@@ -35,14 +35,14 @@ from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 from swf_temporal.operations.client import Client
 from swf_temporal.sdk.asgi_server import asgi_server
-from swf_temporal.sdk.consuming import EventDelivery
+from swf_temporal.sdk.event_router import EventDelivery
 from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.settings.events import SinkSettings
 from swf_temporal.settings.http import GatewaySettings
 from swf_temporal.settings.values import Address
 from swf_temporal.temporal import activities
 from swf_temporal.temporal import client as swf
-from swf_temporal.temporal.connected_server import Server
+from swf_temporal.temporal.connecting import Server
 from swf_temporal.temporal.worker import make_worker
 from tests.cli.forked import forking, run
 from tests.leaks.corpus import KEY, LEAKS, PASSWORD, PIN, SECRETS, Leak

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from swf_temporal.temporal.connected_server import Server
+from swf_temporal.temporal.connecting import Server
 from swf_temporal.temporal.server import local_server
 from tests.leaks.corpus import LEAKS, Leak
 from tests.leaks.credentials import find_credentials

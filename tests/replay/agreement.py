@@ -15,8 +15,8 @@ from temporalio.worker import WorkflowRunner
 from swf_temporal.drawing.outline import ITERATION
 from swf_temporal.operations.instance_history import FollowedInstance, FollowedRun, RunHistory
 from swf_temporal.operations.instances import facts_by_history
-from swf_temporal.operations.pictures import runs_of
 from swf_temporal.operations.rerunning import NeverThereError, Rerun, plan, where
+from swf_temporal.operations.steps import runs_of
 from swf_temporal.runtime.host import TraceKind
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.instance_part import OperatorOptions

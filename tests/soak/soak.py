@@ -21,7 +21,7 @@ from swf_temporal.base.errors import UsageError
 from swf_temporal.languages.loading import load
 from swf_temporal.temporal import schedules
 from swf_temporal.temporal.client import Handle, result
-from swf_temporal.temporal.connected_server import Server
+from swf_temporal.temporal.connecting import Server
 from swf_temporal.temporal.server import local_server
 from tests.cli.conftest import free_port
 from tests.proxying import Proxy, proxying

@@ -33,7 +33,7 @@ BREACHES = {
     "A language is seen through its port alone": ("simulation/definitions.py", f"from {LANGUAGE}.model import node"),
     "Direktiv is seen through its port alone": ("simulation/checking.py",
                                                 "from swf_temporal.languages.direktiv.model import node"),
-    "Direktiv: ": ("languages/direktiv/model/workflow.py",
+    "Direktiv: ": ("languages/direktiv/model.py",
                    "from swf_temporal.languages.direktiv.execution import execution"),
     "DSL 1.0 is seen through its port alone": ("simulation/reading.py",
                                                "from swf_temporal.languages.dsl.model import node"),

@@ -44,15 +44,14 @@ from swf_temporal.runtime.budgets import InstanceLimits
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.runtime.ids import id_of_child
 from swf_temporal.temporal import client as swf
-from swf_temporal.temporal.connected_server import Server
+from swf_temporal.temporal.connecting import Server
 from swf_temporal.temporal.constants import GIVE_WAY
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.instance_part import OperatorOptions
 from swf_temporal.temporal.records import Pin
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.statuses import answer_of
-from swf_temporal.temporal.worker import make_worker
-from swf_temporal.temporal.workflows import ALL_WORKFLOWS
+from swf_temporal.temporal.worker import ALL_WORKFLOWS, make_worker
 from tests.processes import ending_with_us
 from tests.temporal.suspending import SUSPEND_AFTER, SUSPENDING, suspending
 

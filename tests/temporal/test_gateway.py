@@ -30,8 +30,8 @@ from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
 from swf_temporal.operations.client import Client
 from swf_temporal.sdk.asgi_server import asgi_server
-from swf_temporal.sdk.consuming import Router
 from swf_temporal.sdk.definitions import catalogue_of
+from swf_temporal.sdk.event_router import Router
 from swf_temporal.sdk.rereading import RereadCatalogue
 from swf_temporal.settings.forms import Rate
 from swf_temporal.settings.http import GatewaySettings, Operation, Tenant

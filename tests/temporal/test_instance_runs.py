@@ -22,8 +22,8 @@ from swf_temporal.operations import instances
 from swf_temporal.operations.client import Client, Instance
 from swf_temporal.operations.instance_history import list_runs
 from swf_temporal.operations.instances import facts_of, view_instance
-from swf_temporal.operations.pictures import runs_of_instance
 from swf_temporal.operations.rerunning import plan_rerun, plan_retry
+from swf_temporal.operations.steps import runs_of_instance
 from swf_temporal.runtime.host import ContinuedAs, TraceEntry, TraceKind
 from swf_temporal.settings.http import Tenant
 from swf_temporal.temporal import client as swf

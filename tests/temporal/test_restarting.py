@@ -18,8 +18,8 @@ from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 from swf_temporal.operations.client import Client
 from swf_temporal.operations.instance_history import runs_back
-from swf_temporal.operations.pictures import runs_of_instance
 from swf_temporal.operations.rerunning import Carried, Rerun, plan_rerun, plan_retry
+from swf_temporal.operations.steps import runs_of_instance
 from swf_temporal.runtime.host import TraceKind
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import continuing, replaying

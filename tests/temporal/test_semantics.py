@@ -15,7 +15,7 @@ import swf_temporal
 from swf_temporal import RunEnded
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed, InvalidDefinition, Problem
-from swf_temporal.languages import definition_cache
+from swf_temporal.languages import loading
 from swf_temporal.languages.known import LANGUAGES
 from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
@@ -204,7 +204,7 @@ async def test_an_added_rule_stops_no_running_instance(bench: Bench, monkeypatch
         yield Problem("no-more", "nothing is allowed any more")
 
     monkeypatch.setattr(rules, "RULES", (forbids_everything,))
-    definition_cache.forget()
+    loading.forget()
     with pytest.raises(InvalidDefinition, match="nothing is allowed any more"):
         load(f"{definition.source.text}\n")  # what was read is remembered by its text
     async with bench.worker(queue=worker.queue):

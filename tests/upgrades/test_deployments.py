@@ -18,7 +18,7 @@ from temporalio.client import Client
 
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.temporal import client as swf
-from swf_temporal.temporal.connected_server import Server
+from swf_temporal.temporal.connecting import Server
 from swf_temporal.temporal.server import find_program, local_server
 from swf_temporal.temporal.variables import TemporalVariables
 from tests import sampling

@@ -15,8 +15,7 @@ from swf_temporal.base.data import JSON, Path, merge_patch
 from swf_temporal.base.errors import permanent_failure
 from swf_temporal.base.strict_json import read_written, show_json, write_json
 from swf_temporal.expressions.json_schema import BadSchema, DataSchemaValidator
-from swf_temporal.functions.documents.parts import Document, DocumentPart, beside
-from swf_temporal.functions.documents.schemas import is_pattern
+from swf_temporal.functions.documents.parts import Document, DocumentPart, beside, is_pattern
 from swf_temporal.functions.http.parameters import as_text
 
 Bindings = Mapping[str, Mapping[str, JSON]]

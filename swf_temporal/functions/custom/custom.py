@@ -3,7 +3,7 @@
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import permanent_failure
 from swf_temporal.base.strict_json import show_json
-from swf_temporal.functions import log_scrubbing
+from swf_temporal.functions import logs
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.custom.python import Python
 from swf_temporal.functions.custom.script import Scripts, is_script
@@ -67,7 +67,7 @@ async def _write_line(call: Call) -> JSON:
     if level is None:
         message = f"function '{call.function.name}': '{word}' is not a level{suggestion(word.upper(), LEVELS)}"
         raise permanent_failure("BadOperation", f"{message}; the levels are {', '.join(LEVELS)}")
-    log_scrubbing.write_line(call, level, _text(call.arguments))
+    logs.write_line(call, level, _text(call.arguments))
     return None
 
 

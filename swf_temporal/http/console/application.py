@@ -17,7 +17,7 @@ from starlette.routing import Route
 from swf_temporal.base.errors import UsageError
 from swf_temporal.base.request_bodies import BodyTooLargeError, SlowBodyError, body_of
 from swf_temporal.base.strict_json import write_json
-from swf_temporal.http.console import actions, bulk, definitions, instances, lists, overview, rerunning, steps, tasks
+from swf_temporal.http.console import actions, definitions, instances, lists, overview, rerunning, steps, tasks
 from swf_temporal.http.console.drawing import Drawing, Drawn
 from swf_temporal.http.console.pages import HEADERS, FilledPage, address, html_of, macros, page, static
 from swf_temporal.http.console.visits import MAX_KEY_BYTES, EndedSessions, Session, Show, Visit, redirect
@@ -159,10 +159,10 @@ PAGES: Final[dict[tuple[str, str], Page]] = {
     ("POST", "/console/definitions/{id}/start"): Page(definitions.start, Operation.START),
     ("GET", "/console/instances"): Page(lists.list_instances, Operation.READ),
     ("GET", "/console/lists/stream"): Page(stream_list, Operation.READ, has_own_room=True),
-    ("GET", "/console/changes/retry"): Page(bulk.show_change, Operation.RERUN),
-    ("POST", "/console/changes/retry"): Page(bulk.change, Operation.RERUN),
-    ("GET", "/console/changes/{action}"): Page(bulk.show_change, Operation.END),
-    ("POST", "/console/changes/{action}"): Page(bulk.change, Operation.END),
+    ("GET", "/console/changes/retry"): Page(actions.show_change, Operation.RERUN),
+    ("POST", "/console/changes/retry"): Page(actions.change, Operation.RERUN),
+    ("GET", "/console/changes/{action}"): Page(actions.show_change, Operation.END),
+    ("POST", "/console/changes/{action}"): Page(actions.change, Operation.END),
     ("GET", "/console/instances/{id}"): Page(instances.show_instance, Operation.READ),
     ("GET", "/console/instances/{id}/stream"): Page(stream, Operation.READ, has_own_room=True),
     ("GET", "/console/instances/{id}/pictures"): Page(pictures, Operation.READ, has_own_room=True),

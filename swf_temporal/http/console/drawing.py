@@ -29,7 +29,7 @@ from swf_temporal.http.console.pages import segment
 from swf_temporal.http.gateway.requests import RequestContext
 from swf_temporal.operations.client import Client
 from swf_temporal.operations.instance_history import InstanceHistory, RunHistory, history_of, history_of_run
-from swf_temporal.operations.pictures import runs_drawn
+from swf_temporal.operations.steps import runs_drawn
 from swf_temporal.settings.payloads import PayloadSettings
 from swf_temporal.temporal.converter import CONVERTER, converter_of
 

@@ -33,7 +33,7 @@ from swf_temporal.operations.rerunning import RETRIED
 from swf_temporal.operations.steps import word_of
 from swf_temporal.settings.http import Operation
 from swf_temporal.temporal.client import Handle, query, result
-from swf_temporal.temporal.connected_server import Server
+from swf_temporal.temporal.connecting import Server
 from swf_temporal.temporal.continuing import trace_to_json
 
 MAX_RUNS: Final = 50

@@ -9,9 +9,8 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import UsageError, WorkflowFault
 from swf_temporal.drawing.outline import Outline, WorkflowRef
 from swf_temporal.languages.direktiv import codes
-from swf_temporal.languages.direktiv.execution.lane import instance_data
-from swf_temporal.languages.direktiv.execution.waiting import attributes_match
-from swf_temporal.languages.direktiv.model.workflow import (
+from swf_temporal.languages.direktiv.execution.lane import attributes_match, instance_data
+from swf_temporal.languages.direktiv.model import (
     GenerateEventState,
     ScheduledStart,
     SubflowFunction,

@@ -72,7 +72,7 @@ class Direktiv(LanguageBase):
     def read_pinned(self, root: Object, source: Source) -> Checked:
         """Return the definition that a running instance carries, without validating it."""
         from swf_temporal.languages.direktiv.definition import DirektivDefinition
-        from swf_temporal.languages.direktiv.reading.document import build
+        from swf_temporal.languages.direktiv.reading import build
 
         workflow, problems = build(root, source)
         problems.sort(key=lambda one: _place(one.position))
@@ -102,7 +102,7 @@ class Direktiv(LanguageBase):
 
     def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:
         """Return the JSON Schema of definitions. Raises UsageError for a version: there is only one schema."""
-        from swf_temporal.languages.direktiv.reading.document import json_schema
+        from swf_temporal.languages.direktiv.reading import json_schema
 
         return json_schema(title or self.title, version)
 

@@ -5,7 +5,7 @@ from posixpath import basename, dirname, join, normpath, splitext
 from typing import Final
 
 from swf_temporal.base.calls import Function as Callee
-from swf_temporal.languages.direktiv.model.workflow import (
+from swf_temporal.languages.direktiv.model import (
     Function,
     JobFunction,
     SharedFunction,

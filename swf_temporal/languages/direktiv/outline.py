@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from swf_temporal.base.calendars.wording import schedule_words
 from swf_temporal.drawing.outline import Outline, OutlinePart, Section, Way, Work, WorkflowRef, in_a_line
-from swf_temporal.languages.direktiv.model.workflow import (
+from swf_temporal.languages.direktiv.model import (
     Action,
     ActionState,
     DelayState,

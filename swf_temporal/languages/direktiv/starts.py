@@ -10,10 +10,10 @@ from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON, identity
 from swf_temporal.base.durations import parse_duration
 from swf_temporal.base.strict_json import write_json
+from swf_temporal.languages.direktiv import model
+from swf_temporal.languages.direktiv.execution.lane import attributes_match
 from swf_temporal.languages.direktiv.execution.states import by_type
-from swf_temporal.languages.direktiv.execution.waiting import attributes_match
-from swf_temporal.languages.direktiv.model import workflow as model
-from swf_temporal.languages.direktiv.model.workflow import (
+from swf_temporal.languages.direktiv.model import (
     EventsAndStart,
     EventsXorStart,
     Start,

@@ -13,7 +13,7 @@ from swf_temporal.expressions.js import EngineMissing
 from swf_temporal.expressions.json_schema import BadSchema
 from swf_temporal.expressions.structured import problems_in
 from swf_temporal.languages.direktiv.execution.states import IMMEDIATE
-from swf_temporal.languages.direktiv.model.workflow import (
+from swf_temporal.languages.direktiv.model import (
     DelayState,
     EventsAndStart,
     EventsXorState,

@@ -59,7 +59,7 @@ class Dsl(LanguageBase):
         from swf_temporal.languages.dsl.model.workflow import Workflow
         from swf_temporal.languages.dsl.reading.document import build
         from swf_temporal.languages.dsl.reading.resources import with_resources
-        from swf_temporal.languages.dsl.validation.rules import validate
+        from swf_temporal.languages.dsl.validation import validate
 
         if is_zigflow(root):
             return self._read_zigflow(root, source, checks=True)

@@ -21,9 +21,9 @@ from swf_temporal.languages.serverless_workflow.expressions import expressions_o
 from swf_temporal.languages.serverless_workflow.model.definitions import Correlation, Event
 from swf_temporal.languages.serverless_workflow.model.states import EventState, expectations
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+from swf_temporal.languages.serverless_workflow.validation.context import nodes_of
 from swf_temporal.languages.serverless_workflow.validation.references import event_references
 from swf_temporal.languages.serverless_workflow.validation.schedules import compiled
-from swf_temporal.languages.serverless_workflow.validation.walk import nodes_of
 from swf_temporal.languages.triggers import ConsumedEvent, CorrelationRule, EventStart
 from swf_temporal.runtime.host import SEMANTICS
 from swf_temporal.text.located import plain

@@ -13,7 +13,7 @@ from swf_temporal import Client, Worker, load
 from swf_temporal.base.data import JSON
 from swf_temporal.settings.calls import ContainerRunner, Runners, Settings
 from swf_temporal.settings.worker import WorkerSettings
-from swf_temporal.temporal.connected_server import Server
+from swf_temporal.temporal.connecting import Server
 from swf_temporal.temporal.server import local_server
 from tests.dsl.examples.test_examples import FILES, named
 from tests.functions.processes import fake_docker

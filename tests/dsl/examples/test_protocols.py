@@ -19,7 +19,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.operations.client import Instance
 from swf_temporal.settings.calls import Runners, Settings
 from swf_temporal.settings.worker import WorkerSettings
-from swf_temporal.temporal.connected_server import Server
+from swf_temporal.temporal.connecting import Server
 from swf_temporal.temporal.server import local_server
 from tests.dsl.examples.test_examples import ENDS, FILES, LATEST
 from tests.functions.conftest import Service, serving

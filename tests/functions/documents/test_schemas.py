@@ -7,8 +7,7 @@ import pytest
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.expressions.json_schema import DataSchemaValidator
-from swf_temporal.functions.documents.parts import Document
-from swf_temporal.functions.documents.schemas import self_contained
+from swf_temporal.functions.documents.parts import Document, self_contained
 from tests.failing import failing
 
 COMPONENTS: dict[str, Any] = {

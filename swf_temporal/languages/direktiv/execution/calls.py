@@ -20,7 +20,7 @@ from swf_temporal.languages.direktiv import codes
 from swf_temporal.languages.direktiv.execution.frames import ActionFrame
 from swf_temporal.languages.direktiv.execution.lane import Lane, instance_data
 from swf_temporal.languages.direktiv.globs import is_glob_of
-from swf_temporal.languages.direktiv.model.workflow import Action, FunctionFile, RetryPolicy, SubflowFunction
+from swf_temporal.languages.direktiv.model import Action, FunctionFile, RetryPolicy, SubflowFunction
 from swf_temporal.languages.direktiv.names import called, candidates, path_of
 from swf_temporal.languages.direktiv.words import NAME, Compat
 from swf_temporal.runtime.host import CallFile, CallFolder, FunctionCall, SecretTemplate, SubflowCall, TraceKind
@@ -31,7 +31,7 @@ from swf_temporal.runtime.variables import JSON_TYPE, SCOPES, Variable, Variable
 from swf_temporal.text.located import plain
 
 if TYPE_CHECKING:
-    from swf_temporal.languages.direktiv.model.workflow import Function
+    from swf_temporal.languages.direktiv.model import Function
 
 
 BYTES_TYPE = "application/octet-stream"

@@ -29,7 +29,7 @@ from swf_temporal.languages.direktiv.execution.frames import (
 from swf_temporal.languages.direktiv.execution.lane import Lane, StateExit, instance_data, transformed, with_result
 from swf_temporal.languages.direktiv.execution.states import logic_of, waits
 from swf_temporal.languages.direktiv.globs import is_glob_of
-from swf_temporal.languages.direktiv.model.workflow import (
+from swf_temporal.languages.direktiv.model import (
     ActionState,
     ConsumeEventState,
     DelayState,

@@ -23,9 +23,16 @@ from swf_temporal.languages.direktiv.execution.frames import (
     SetterBody,
     StateFrame,
 )
-from swf_temporal.languages.direktiv.execution.lane import Lane, StateExit, not_object, with_result
-from swf_temporal.languages.direktiv.execution.waiting import all_of, begin_waiting, next_of
-from swf_temporal.languages.direktiv.model.workflow import (
+from swf_temporal.languages.direktiv.execution.lane import (
+    Lane,
+    StateExit,
+    all_of,
+    begin_waiting,
+    next_of,
+    not_object,
+    with_result,
+)
+from swf_temporal.languages.direktiv.model import (
     ActionState,
     ConsumeEventState,
     DelayState,

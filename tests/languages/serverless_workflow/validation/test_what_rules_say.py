@@ -17,6 +17,7 @@ from swf_temporal.temporal import (
     constants,
     instance_signals,
     mailbox_records,
+    places,
     publishing,
     records,
     search_attributes,

@@ -1,4 +1,4 @@
-"""The state types: each has a file with `run(state, data, lane) -> Step`."""
+"""The state types: each has a function `(state, data, lane) -> Step` in a module here."""
 
 from typing import TypeVar, assert_never
 
@@ -15,17 +15,7 @@ from swf_temporal.languages.serverless_workflow.execution.frames import (
     SwitchBody,
 )
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
-from swf_temporal.languages.serverless_workflow.execution.states import (
-    callback,
-    event,
-    event_expression,
-    foreach,
-    inject,
-    operation,
-    parallel,
-    sleep,
-    switch,
-)
+from swf_temporal.languages.serverless_workflow.execution.states import event, foreach, parallel, simple
 from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.model.states import (
     CallbackState,
@@ -56,13 +46,13 @@ B = TypeVar(
 async def run_body(state: State, data: JSON, lane: Lane[StateFrame]) -> Step:
     match state:
         case OperationState():
-            return await operation.run(state, data, _body(OperationBody, lane))
+            return await simple.run_operation(state, data, _body(OperationBody, lane))
         case SwitchState():
-            return await switch.run(state, data, _body(SwitchBody, lane))
+            return await simple.run_switch(state, data, _body(SwitchBody, lane))
         case InjectState():
-            return await inject.run(state, data, lane)
+            return await simple.run_inject(state, data, lane)
         case EventState() if expectations(state):
-            return await event_expression.run(state, data, _body(EventExpressionBody, lane))
+            return await event.run_expression(state, data, _body(EventExpressionBody, lane))
         case EventState():
             return await event.run(state, data, _body(EventBody, lane))
         case ForeachState():
@@ -70,9 +60,9 @@ async def run_body(state: State, data: JSON, lane: Lane[StateFrame]) -> Step:
         case ParallelState():
             return await parallel.run(state, data, _body(ParallelBody, lane))
         case SleepState():
-            return await sleep.run(state, data, _body(SleepBody, lane))
+            return await simple.run_sleep(state, data, _body(SleepBody, lane))
         case CallbackState():
-            return await callback.run(state, data, _body(CallbackBody, lane))
+            return await simple.run_callback(state, data, _body(CallbackBody, lane))
     assert_never(state)
 
 

@@ -21,7 +21,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import
     single,
 )
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
-from swf_temporal.languages.serverless_workflow.validation.walk import nodes_of
+from swf_temporal.languages.serverless_workflow.validation.context import nodes_of
 from swf_temporal.text.origin import Fetch
 
 DIRECTIVES: Final = ("continue", "exit", "end")

@@ -64,8 +64,16 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.iterations import iterated
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.merging import ARRAYS
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.switches import Switches, free
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.undoing import noted
-from swf_temporal.languages.serverless_workflow.upgrading.dsl.ways import END, EXIT, Block, Way, Ways, Written, linked
+from swf_temporal.languages.serverless_workflow.upgrading.dsl.ways import (
+    END,
+    EXIT,
+    Block,
+    Way,
+    Ways,
+    Written,
+    linked,
+    noted,
+)
 
 _VERBS: Final = ("call", "run", "emit", "listen", "wait", "set", "try", "for", "fork")
 _FEW: Final = 5

@@ -14,9 +14,8 @@ from swf_temporal.languages.serverless_workflow.model.actions import Action, Act
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.states import DataCondition, InjectState, State
 from swf_temporal.languages.serverless_workflow.model.version import DataFlowKind
-from swf_temporal.languages.serverless_workflow.validation.context import Context
+from swf_temporal.languages.serverless_workflow.validation.context import Context, nodes_within
 from swf_temporal.languages.serverless_workflow.validation.flow import reachable, targets
-from swf_temporal.languages.serverless_workflow.validation.walk import nodes_within
 
 _Path: TypeAlias = tuple[str, ...]
 

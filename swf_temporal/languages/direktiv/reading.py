@@ -7,9 +7,8 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from swf_temporal.base.errors import Position, Problem, UsageError
-from swf_temporal.languages.direktiv.model import workflow
-from swf_temporal.languages.direktiv.model import workflow as states
-from swf_temporal.languages.direktiv.model.workflow import Node, Workflow
+from swf_temporal.languages.direktiv import model
+from swf_temporal.languages.direktiv.model import Node, Workflow
 from swf_temporal.languages.direktiv.words import FUNCTION_TYPES, START_TYPES, STATE_TYPES
 from swf_temporal.text.located import Array, Object
 from swf_temporal.text.origin import Source
@@ -36,10 +35,10 @@ _EXPECTED = {
 _WORDS = {"states": STATE_TYPES, "functions": FUNCTION_TYPES, "start": START_TYPES}
 """The allowed types of the values under each key."""
 _MODELS: dict[str, tuple[type[Node], ...]] = {
-    "catch": (states.Catch,), "conditions": (states.Condition,), "retries": (states.RetryPolicy,),
-    "files": (states.FunctionFile,), "action": (states.Action,), "actions": (states.Action,),
-    "timeouts": (workflow.Timeouts,), "event": (states.GeneratedEvent, states.ConsumedEvent, workflow.StartEvent),
-    "events": (states.XorEntry, workflow.StartEvent), "variables": (states.SetVariable, states.GetVariable),
+    "catch": (model.Catch,), "conditions": (model.Condition,), "retries": (model.RetryPolicy,),
+    "files": (model.FunctionFile,), "action": (model.Action,), "actions": (model.Action,),
+    "timeouts": (model.Timeouts,), "event": (model.GeneratedEvent, model.ConsumedEvent, model.StartEvent),
+    "events": (model.XorEntry, model.StartEvent), "variables": (model.SetVariable, model.GetVariable),
 }  # fmt: skip
 
 
@@ -149,9 +148,9 @@ def _keys_of(place: _DocumentPlace) -> list[str]:
     type_ = place.owner.get("type")
     of_section: dict[str, Sequence[type[Node]]] = {
         "": [Workflow],
-        "states": _members(states.State),
-        "functions": _members(workflow.Function),
-        "start": _members(workflow.Start),
+        "states": _members(model.State),
+        "functions": _members(model.Function),
+        "start": _members(model.Start),
     }
     tagged = of_section.get(place.section) or _MODELS.get(place.section, ())
     exact = [one for one in tagged if "type" in one.model_fields and type_ in _tags(one)]

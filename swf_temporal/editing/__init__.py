@@ -1,1 +1,0 @@
-"""Language server: diagnostics, completion and other editor features for definitions."""

@@ -1,1 +1,0 @@
-"""The model of a definition, without behaviour."""

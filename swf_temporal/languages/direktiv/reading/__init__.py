@@ -1,1 +1,0 @@
-"""From a document to the model, or the problems of its form."""

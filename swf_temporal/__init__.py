@@ -166,7 +166,7 @@ if TYPE_CHECKING:
     from swf_temporal.operations.client import Client, Instance
     from swf_temporal.operations.sync_client import SyncClient, SyncInstance
     from swf_temporal.runtime.host import TraceEntry, TraceKind
-    from swf_temporal.sdk.served import Definitions
+    from swf_temporal.sdk.definitions import Definitions
     from swf_temporal.sdk.worker import Plugin, Worker
     from swf_temporal.settings.calls import (
         CallSettings,
@@ -185,7 +185,7 @@ if TYPE_CHECKING:
     from swf_temporal.settings.worker import Versioning, WorkerSettings
     from swf_temporal.simulation.result import SimulatedInstance, Simulation, SimulationError
     from swf_temporal.simulation.simulate import event_starts, simulate
-    from swf_temporal.temporal.as_child import ChildWorkflow, as_child_workflow
+    from swf_temporal.temporal.children import ChildWorkflow, as_child_workflow
     from swf_temporal.temporal.connecting import Server
     from swf_temporal.temporal.server import local_server
     from swf_temporal.temporal.start_options import StartOptions

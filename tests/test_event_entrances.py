@@ -13,7 +13,7 @@ from swf_temporal.cli.arguments import given_events
 from swf_temporal.events.brokers.port import Message
 from swf_temporal.events.messages import event_in
 from swf_temporal.events.sinks import Sinks
-from swf_temporal.http.gateway.events import STRUCTURED, events_of
+from swf_temporal.http.gateway.cloud_events import STRUCTURED, events_of
 from swf_temporal.http.gateway.refusals import Refused
 from swf_temporal.languages.loading import load
 from swf_temporal.settings.events import ROUTER, SinkSettings

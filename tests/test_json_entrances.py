@@ -22,7 +22,7 @@ from swf_temporal.events.messages import STRUCTURED as STRUCTURED_MESSAGE
 from swf_temporal.events.messages import event_in
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.http.codec_server.application import codec_application
-from swf_temporal.http.gateway.events import BATCH, STRUCTURED, events_of, json_of_body
+from swf_temporal.http.gateway.cloud_events import BATCH, STRUCTURED, events_of, json_of_body
 from swf_temporal.http.gateway.refusals import Refused
 from swf_temporal.languages.loading import load
 from swf_temporal.settings.calls import Settings

@@ -10,7 +10,7 @@ from typing import Final
 from swf_temporal.base.data import JSON
 from swf_temporal.expressions import template
 from swf_temporal.expressions.compiled import BadExpression, Compiled, Constant, EvaluationOutcome, Variables
-from swf_temporal.expressions.early import EarlyPath, is_path, place_of
+from swf_temporal.expressions.early_paths import EarlyPath, is_path, place_of
 from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.expressions.targets import Target
 

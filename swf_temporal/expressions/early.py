@@ -11,25 +11,15 @@ features of the language (methods, types, beans, assignments) would need a JVM, 
 If an operand has several values, as `$..title`, a comparison holds if it does for one of them.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from swf_temporal.base.data import JSON, identity
 from swf_temporal.base.errors import ExpressionFailed
 from swf_temporal.expressions.comparing import OPERATORS, OPERATORS_OF_2019, Test, matches
-from swf_temporal.expressions.compiled import (
-    ANY,
-    NOTHING,
-    BadExpression,
-    Compiled,
-    Constant,
-    EvaluationOutcome,
-    Variables,
-    is_true,
-)
+from swf_temporal.expressions.compiled import BadExpression, Compiled, Constant, EvaluationOutcome, Variables, is_true
+from swf_temporal.expressions.early_paths import EarlyPath, early_text, place_of
 from swf_temporal.expressions.evaluation import Expressions
-from swf_temporal.expressions.jsonpath import JsonPathProgram
 from swf_temporal.expressions.spel_parsing import (
     Alone,
     Compared,
@@ -42,200 +32,7 @@ from swf_temporal.expressions.spel_parsing import (
     PathValues,
     parsed,
 )
-from swf_temporal.expressions.targets import Target, refused
-from swf_temporal.expressions.template import Joined as JoinedText
-
-_NAME = r"\w+(?:-+\w+)*"
-_STEP: Final = re.compile(rf"""\.({_NAME})|\[\s*'([^'\\]*)'\s*\]|\[\s*"([^"\\]*)"\s*\]|\[\s*(-?\d+)\s*\]""")
-_IN_A_TEXT: Final = re.compile(rf"\$(?:\.{_NAME}|{_NAME}\.{_NAME})(?:\.{_NAME}|\[\d+\]|\['[^']*'\])*")
-"""A path within a text. Without a dot after the `$` there must be a later one, so that `$5` is not a path."""
-_WITHOUT_DOT: Final = re.compile(rf"\$(?={_NAME}(?:\.|\[|$))(?!\d)")
-_LONE_PATH: Final = re.compile(r"\[\s*\?\s*\(?\s*(@(?:\.\w+|\['[^']*'\])+)\s*\)?\s*\]")
-_DOTTED_NAME: Final = re.compile(rf"(\.\.?)({_NAME})")
-
-
-class EarlyPath:
-    """A JSONPath, and the last key on it."""
-
-    __slots__ = ("_program", "_steps", "_synonyms", "last_key", "text")
-
-    constant = False
-    kinds = ANY
-    mentions: frozenset[str] = frozenset()
-
-    def __init__(self, text: str, synonyms: Mapping[str, str] | None = None) -> None:
-        """Compile *text*. Raises BadExpression if it is not a path.
-
-        *synonyms* map first names to others, which are used if the data does not have the name.
-        """
-        self.text = text.strip()
-        self._synonyms = synonyms or {}
-        path = _WITHOUT_DOT.sub("$.", self.text, count=1).rstrip(".")
-        if not path.startswith("$"):
-            raise BadExpression(f"'{self.text}' is not a JSONPath: one begins with $", 0)
-        self._steps = _steps(path[1:])
-        self._program: JsonPathProgram | None = None
-        if self._steps is None:
-            self._program = _program(path, self.text)
-        self.last_key: str | None = _last_key(path) if self._steps is None else _last_name(self._steps)
-        """The last name on the path, outside of filters."""
-
-    @property
-    def is_singular(self) -> bool:
-        """True if it names at most one place, whatever the data."""
-        return self._program is None or self._program.is_singular
-
-    @property
-    def steps(self) -> list[str | int] | None:
-        """The keys and indexes of the path; None if it has other steps."""
-        return None if self._steps is None else list(self._steps)
-
-    def found(self, data: JSON) -> list[JSON]:
-        """Return all values that the path finds in *data*."""
-        if self._program is not None:
-            return self._program.found(data)
-        steps = self._steps or []
-        if steps and steps[0] in self._synonyms and isinstance(data, dict) and steps[0] not in data:
-            steps = [self._synonyms[str(steps[0])], *steps[1:]]
-        for step in steps:
-            inner = _inner(data, step)
-            if inner is None:
-                return []
-            data = inner[0]
-        return [data]
-
-    def __call__(self, data: JSON, _variables: Variables) -> EvaluationOutcome:
-        """Return the value that the path finds, or an array of all if it may find several."""
-        found = self.found(data)
-        if not self.is_singular:
-            return found
-        return found[0] if found else NOTHING
-
-
-def _inner(data: JSON, step: str | int) -> tuple[JSON] | None:
-    """Return the value in *data* at a key or an index, in a tuple, or None if there is none."""
-    if isinstance(step, str):
-        return (data[step],) if isinstance(data, dict) and step in data else None
-    return (data[step],) if isinstance(data, list) and -len(data) <= step < len(data) else None
-
-
-def is_path(text: str) -> bool:
-    """Return whether *text* looks like a path, valid or not."""
-    stripped = text.strip()
-    return stripped.startswith(("$.", "$[")) or stripped == "$" or _WITHOUT_DOT.match(stripped) is not None
-
-
-class PathInText(str):
-    __slots__ = ()
-
-
-def pieces_of(text: str) -> list[str]:
-    """Return *text* alone, as a PathInText if it is one path; or the pieces of a text that contains paths."""
-    if "$" not in text:
-        return [text]
-    stripped = text.strip()
-    if is_path(stripped) and (" " not in stripped or _is_whole(stripped)):
-        return [PathInText(stripped)]
-    pieces: list[str] = []
-    at = 0
-    for match in _IN_A_TEXT.finditer(text):
-        pieces += [text[at : match.start()], PathInText(match[0])]
-        at = match.end()
-    return [*pieces, text[at:]]
-
-
-def early_text(text: str, synonyms: Mapping[str, str] | None = None) -> Compiled:
-    """Compile a text that is a path or contains paths. Raises BadExpression."""
-    pieces = [EarlyPath(piece, synonyms) if isinstance(piece, PathInText) else piece for piece in pieces_of(text)]
-    if len(pieces) > 1:
-        return JoinedText(pieces)
-    return Constant(text) if isinstance(pieces[0], str) else pieces[0]
-
-
-def _is_whole(text: str) -> bool:
-    """Return whether a text with blanks is one path: all of them are within its brackets."""
-    depth = 0
-    for character in text:
-        depth += (character == "[") - (character == "]")
-        if character == " " and depth == 0:
-            return False
-    return True
-
-
-def _steps(path: str) -> list[str | int] | None:
-    steps: list[str | int] = []
-    at = 0
-    while at < len(path):
-        match = _STEP.match(path, at)
-        if match is None:
-            return None
-        name = next((match[group] for group in (1, 2, 3) if match[group] is not None), None)
-        steps.append(int(match[4]) if name is None else name)
-        at = match.end()
-    return steps
-
-
-def _last_name(steps: list[str | int]) -> str | None:
-    return next((step for step in reversed(steps) if isinstance(step, str)), None)
-
-
-def _program(path: str, written: str) -> JsonPathProgram:
-    try:
-        return JsonPathProgram("".join(_standard(piece) for piece in _pieces(path)), ())
-    except BadExpression as error:
-        # The library's error is reported with the text as it was written.
-        reason = error.message.partition("is not a JSONPath: ")[2] or error.message
-        raise BadExpression(f"'{written}' is not a JSONPath: {reason}", 0) from None
-
-
-def _last_key(path: str) -> str | None:
-    names = [name for piece in _pieces(path) if not piece.startswith("[") for _, name in _DOTTED_NAME.findall(piece)]
-    return names[-1] if names else None
-
-
-def _pieces(path: str) -> list[str]:
-    """Return the parts of *path* within and between brackets, in order."""
-    pieces, depth, quote = [""], 0, ""
-    for character in path:
-        if quote:
-            quote = "" if character == quote else quote
-        elif depth and character in "'\"":
-            quote = character
-        elif character == "[":
-            pieces += [""] if depth == 0 else []
-            depth += 1
-        pieces[-1] += character
-        if character == "]" and not quote:
-            depth -= 1
-            pieces += [""] if depth == 0 else []
-    return [piece for piece in pieces if piece]
-
-
-def _standard(piece: str) -> str:
-    if piece.startswith("["):
-        return _LONE_PATH.sub(r"[?\1 && \1 != false]", piece)
-    if piece.endswith(".") and not piece.endswith(".."):
-        piece = piece[:-1]
-    return _DOTTED_NAME.sub(_quoted, piece)
-
-
-def _quoted(match: re.Match[str]) -> str:
-    dots, name = match[1], match[2]
-    if "-" not in name and not name[0].isdigit():
-        return match[0]
-    return f"..['{name}']" if dots == ".." else f"['{name}']"
-
-
-def place_of(path: EarlyPath) -> Target:
-    """Return *path* as the place that it names. Raises BadExpression if it may name several, or none."""
-    steps = path.steps
-    if steps is None:
-        raise BadExpression(f"'{path.text}' does not name a single place in the data, as '$.result' would", 0)
-    reason = refused(steps)
-    if reason is not None:
-        raise BadExpression(reason, 0)
-    return lambda _data, _variables: list(steps)
-
+from swf_temporal.expressions.targets import Target
 
 LANGUAGE: Final = "spel"
 

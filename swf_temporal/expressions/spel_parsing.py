@@ -8,7 +8,7 @@ from typing import Literal as TypingLiteral
 
 from swf_temporal.base.data import JSON
 from swf_temporal.expressions.compiled import BadExpression
-from swf_temporal.expressions.early import EarlyPath
+from swf_temporal.expressions.early_paths import EarlyPath
 from swf_temporal.expressions.patterns import BadPattern, compiled
 
 MAX_DEPTH: Final = 40

@@ -4,15 +4,37 @@ import asyncio
 import hmac
 import time
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import jwt
 from starlette.requests import Request
 
 from swf_temporal.base.strict_json import read_json
-from swf_temporal.settings.http import HttpServerSettings
+from swf_temporal.settings.http import LOOPBACK, HttpServerSettings
+
+
+def foreign_page(headers: Mapping[str, str], origins: Collection[str] = ()) -> str | None:
+    """Return the origin of the web page that sends a request, unless it is of this server or one of *origins*.
+
+    A browser sends the requests of any page, even if the page may not read the answers.
+    """
+    origin, host = headers.get("origin"), headers.get("host", "").lower()
+    own = {f"{scheme}://{host}" for scheme in ("http", "https") if host}
+    return None if origin is None or origin.lower() in {*origins, *own} else origin
+
+
+def foreign_host(headers: Mapping[str, str]) -> str | None:
+    """Return the Host of a request unless it names this machine, as with DNS rebinding."""
+    host = headers.get("host", "")
+    try:
+        name = urlsplit(f"//{host}").hostname
+    except ValueError:
+        name = None
+    return None if name in LOOPBACK else host
+
 
 _ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 """Signatures with key pairs only: a public key must not be accepted as a shared secret."""

@@ -22,8 +22,8 @@ from starlette.routing import Route
 
 from swf_temporal.base.request_bodies import BodyTooLargeError, SlowBodyError, body_of
 from swf_temporal.functions.containers.containers import ACTION_ID, ERROR_CODE, ERROR_MESSAGE, TEMP_DIR
+from swf_temporal.http.authentication import foreign_host, foreign_page
 from swf_temporal.http.container_functions import CallInProgress, FunctionError, Request, ServedFunction
-from swf_temporal.http.requests import foreign_host, foreign_page
 from swf_temporal.sdk.asgi_server import asgi_server
 from swf_temporal.settings.http import LOOPBACK
 from swf_temporal.settings.values import Address

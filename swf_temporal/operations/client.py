@@ -42,10 +42,9 @@ from swf_temporal.temporal.client_errors import not_there, refusals_as_usage_err
 from swf_temporal.temporal.connecting import Server, connect, server_of, why_unserved
 from swf_temporal.temporal.constants import QUEUES
 from swf_temporal.temporal.converter import with_order
-from swf_temporal.temporal.failed_tasks import error_of_task, why_task_failed
 from swf_temporal.temporal.server_timeout import FOR_ENDS, ServerWatch
 from swf_temporal.temporal.start_options import StartOptions
-from swf_temporal.temporal.statuses import is_closed, is_paused
+from swf_temporal.temporal.statuses import error_of_task, is_closed, is_paused, why_task_failed
 from swf_temporal.temporal.tracing import traced, tracing_interceptors
 
 if TYPE_CHECKING:

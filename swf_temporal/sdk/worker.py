@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from swf_temporal.functions.calling import Functions
     from swf_temporal.functions.secrets import SecretProvider
     from swf_temporal.languages.catalogue import Catalogue
-    from swf_temporal.sdk.served import Definitions, Given
+    from swf_temporal.sdk.definitions import Definitions, Given
     from swf_temporal.settings.calls import CallSettings
     from swf_temporal.settings.events import EventSettings
     from swf_temporal.settings.forms import Rate
@@ -83,7 +83,7 @@ class Plugin(temporal.Plugin, worker.Plugin):
         """
         # These are needed by workers, not on import.
         from swf_temporal.functions.secrets import SecretProvider  # noqa: PLC0415 - as above
-        from swf_temporal.sdk.served import Definitions  # noqa: PLC0415 - as above
+        from swf_temporal.sdk.definitions import Definitions  # noqa: PLC0415 - as above
         from swf_temporal.sdk.working import Work  # noqa: PLC0415 - as above
         from swf_temporal.settings.calls import CallSettings  # noqa: PLC0415 - as above
         from swf_temporal.settings.events import EventSettings  # noqa: PLC0415 - as above

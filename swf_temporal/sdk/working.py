@@ -36,9 +36,9 @@ from swf_temporal.operations.client import Client
 from swf_temporal.operations.rerunning import Carried
 from swf_temporal.runtime.external_activities import is_external_activity
 from swf_temporal.runtime.variables import VariableStore
+from swf_temporal.sdk.definitions import Definitions
 from swf_temporal.sdk.documents import in_one_line, missing
 from swf_temporal.sdk.event_router import EventDelivery, Router
-from swf_temporal.sdk.served import Definitions
 from swf_temporal.settings.calls import Settings, read_settings
 from swf_temporal.settings.credentials import without_password
 from swf_temporal.settings.events import EventSettings

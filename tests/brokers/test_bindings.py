@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.events.brokers.bindings import number, part, switch, word, words
+from swf_temporal.events.brokers.port import number, part, switch, word, words
 from tests.failing import failing
 
 

@@ -15,7 +15,7 @@ import pytest
 
 import swf_temporal
 from swf_temporal.base.errors import Position
-from swf_temporal.functions.http.results import FAULTS
+from swf_temporal.functions.http.failures import FAULTS
 from swf_temporal.languages.loading import check
 from swf_temporal.simulation.scenario import find_scenarios, read_scenarios, run
 from swf_temporal.text.located import duplicate_key

@@ -8,7 +8,8 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import ExpressionLimitExceeded
 from swf_temporal.expressions.comparing import OPERATORS, OPERATORS_OF_2019, matches
 from swf_temporal.expressions.compiled import NOTHING, BadExpression
-from swf_temporal.expressions.early import EarlyExpressions, EarlyPath, early_text, place_of
+from swf_temporal.expressions.early import EarlyExpressions
+from swf_temporal.expressions.early_paths import EarlyPath, early_text, place_of
 
 DATA: Any = {"age": 18, "name": "Ann", "tags": ["a", "b"], "zip": "007", "none": None, "ok": True}
 

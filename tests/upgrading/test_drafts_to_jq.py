@@ -8,7 +8,8 @@ import pytest
 
 from swf_temporal.base.errors import ExpressionFailed
 from swf_temporal.expressions.comparing import OPERATORS, OPERATORS_OF_2019
-from swf_temporal.expressions.early import EarlyPath, SpelCondition
+from swf_temporal.expressions.early import SpelCondition
+from swf_temporal.expressions.early_paths import EarlyPath
 from swf_temporal.languages.serverless_workflow.upgrading.conditions_to_jq import compared, in_spel
 from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq import JqFinds
 from swf_temporal.languages.serverless_workflow.upgrading.paths_to_jq import NotInJqError

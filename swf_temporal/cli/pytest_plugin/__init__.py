@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 if TYPE_CHECKING:
-    from swf_temporal.cli.pytest_plugin.scenarios import ScenarioFile
+    from swf_temporal.cli.pytest_plugin.scenarios import ScenarioFile, StrictSimulate
     from swf_temporal.cli.pytest_plugin.serving import WorkerFactory
-    from swf_temporal.cli.pytest_plugin.simulating import StrictSimulate
 
 SCENARIOS: Final = "swf_scenarios"
 """The name of the setting that enables collecting scenario files."""
@@ -54,7 +53,7 @@ _MAX_TOLD: Final = 20
 @pytest.fixture(scope="session")  # a test with Hypothesis may not have one for each function
 def swf_simulate(request: pytest.FixtureRequest) -> "StrictSimulate":
     """`simulate`, strict by default; if the test fails, the report shows what happened in its latest runs."""
-    from swf_temporal.cli.pytest_plugin.simulating import StrictSimulate
+    from swf_temporal.cli.pytest_plugin.scenarios import StrictSimulate
 
     return StrictSimulate(request.config.stash.setdefault(_TOLD, deque(maxlen=_MAX_TOLD)))
 

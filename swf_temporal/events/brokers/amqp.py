@@ -14,7 +14,6 @@ from typing import Any
 from swf_temporal.base.data import JSON
 from swf_temporal.base.importing import optional
 from swf_temporal.base.strict_json import show_json
-from swf_temporal.events.brokers.bindings import number, part, switch, word, words
 from swf_temporal.events.brokers.port import (
     DENIED,
     KEPT,
@@ -28,7 +27,12 @@ from swf_temporal.events.brokers.port import (
     Send,
     connect_address,
     mapped,
+    number,
+    part,
+    switch,
     translating,
+    word,
+    words,
 )
 
 _OF_A_CALL = {"x-expires": 3_600_000}

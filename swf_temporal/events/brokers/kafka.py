@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any
 
 from swf_temporal.base.importing import optional
-from swf_temporal.events.brokers.bindings import word
 from swf_temporal.events.brokers.port import (
     DENIED,
     LOST,
@@ -25,6 +24,7 @@ from swf_temporal.events.brokers.port import (
     connect_address,
     mapped,
     translating,
+    word,
 )
 
 _PORT = 9092

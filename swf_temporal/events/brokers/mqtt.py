@@ -10,7 +10,6 @@ from typing import Any
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.importing import optional
-from swf_temporal.events.brokers.bindings import number, part, switch, word
 from swf_temporal.events.brokers.port import (
     KEPT,
     LOST,
@@ -20,7 +19,11 @@ from swf_temporal.events.brokers.port import (
     Send,
     connect_address,
     mapped,
+    number,
+    part,
+    switch,
     translating,
+    word,
 )
 
 _PORT, _SECURE_PORT = 1883, 8883

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any, TypeVar
 
 from swf_temporal.base.importing import optional
-from swf_temporal.events.brokers.bindings import word
 from swf_temporal.events.brokers.port import (
     DENIED,
     LOST,
@@ -20,6 +19,7 @@ from swf_temporal.events.brokers.port import (
     connect_address,
     mapped,
     translating,
+    word,
 )
 
 _T = TypeVar("_T")

@@ -21,7 +21,7 @@ from swf_temporal.base.importing import PORTS, Origin, origin_of
 from swf_temporal.base.strict_json import show_json
 from swf_temporal.functions.call import attempts_before
 from swf_temporal.functions.http.connections import RESEND, Connections
-from swf_temporal.functions.http.results import failure
+from swf_temporal.functions.http.failures import failure
 from swf_temporal.functions.http.tracing import SentRequest, traced
 from swf_temporal.functions.limits import RateLimits, check_local_host
 from swf_temporal.runtime.retrying import MAX_DELAY

@@ -17,8 +17,8 @@ from swf_temporal.functions.auth.auth import authenticated, with_named_tokens
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.documents.documents import service_url
 from swf_temporal.functions.http.client import Request
+from swf_temporal.functions.http.failures import failure
 from swf_temporal.functions.http.parameters import as_text, escape
-from swf_temporal.functions.http.results import failure
 from swf_temporal.functions.odata.type import FORM
 from swf_temporal.functions.port import Performer, Services
 from swf_temporal.functions.urls import join_url

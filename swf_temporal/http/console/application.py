@@ -17,7 +17,7 @@ from starlette.routing import Route
 from swf_temporal.base.errors import UsageError
 from swf_temporal.base.request_bodies import BodyTooLargeError, SlowBodyError, body_of
 from swf_temporal.base.strict_json import write_json
-from swf_temporal.http.console import actions, definitions, instances, lists, overview, rerunning, steps, tasks
+from swf_temporal.http.console import actions, definitions, instances, lists, rerunning, steps, tasks
 from swf_temporal.http.console.drawing import Drawing, Drawn
 from swf_temporal.http.console.pages import HEADERS, FilledPage, address, html_of, macros, page, static
 from swf_temporal.http.console.visits import MAX_KEY_BYTES, EndedSessions, Session, Show, Visit, redirect
@@ -152,7 +152,7 @@ class Rooms:
 
 
 PAGES: Final[dict[tuple[str, str], Page]] = {
-    ("GET", "/console/overview"): Page(overview.show_overview, Operation.READ),
+    ("GET", "/console/overview"): Page(lists.show_overview, Operation.READ),
     ("GET", "/console/definitions"): Page(definitions.list_definitions, Operation.READ),
     ("GET", "/console/definitions/{id}"): Page(definitions.show_definition, Operation.READ),
     ("GET", "/console/definitions/{id}/source"): Page(definitions.show_source, Operation.READ),

@@ -17,8 +17,8 @@ from swf_temporal.http.console.lists import listing, of_definitions
 from swf_temporal.http.console.pages import macros, segment, shown_json
 from swf_temporal.http.console.visits import Visit, redirect
 from swf_temporal.http.gateway.answers import NEW_ID, VERSION, what_is_wrong
-from swf_temporal.http.gateway.endpoints import definition_of
 from swf_temporal.http.gateway.refusals import Refused, refusal_of
+from swf_temporal.http.gateway.workflows import definition_of
 from swf_temporal.languages.loading import check
 from swf_temporal.languages.port import Definition
 from swf_temporal.operations import schedules

@@ -19,6 +19,7 @@ from starlette.routing import Route
 from starlette.types import Message, Receive
 
 from swf_temporal.base.errors import MissingExtra
+from swf_temporal.http.authentication import foreign_host, foreign_page
 from swf_temporal.http.console.application import Console
 from swf_temporal.http.gateway.authentication import Authentication, refuse_operation
 from swf_temporal.http.gateway.endpoints import ENDPOINTS, SONATAFLOW, Endpoint
@@ -32,7 +33,6 @@ from swf_temporal.http.gateway.requests import (
     TenantLimits,
     log_change,
 )
-from swf_temporal.http.requests import foreign_host, foreign_page
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.operations.client import Client
 from swf_temporal.operations.event_sending import latest_of

@@ -12,8 +12,9 @@ from pydantic.json_schema import GenerateJsonSchema
 from swf_temporal import __version__
 from swf_temporal.base.data import JSON
 from swf_temporal.http.gateway.answers import DEFINITION_ID, INSTANCE, INSTANCE_ID, Problem
-from swf_temporal.http.gateway.endpoints import ENDPOINTS, JSON_MEDIA, SONATAFLOW, START, Endpoint, path_of
+from swf_temporal.http.gateway.endpoints import ENDPOINTS, JSON_MEDIA, SONATAFLOW, START, Endpoint
 from swf_temporal.http.gateway.refusals import PROBLEM
+from swf_temporal.http.gateway.workflows import path_of
 from swf_temporal.languages.port import Definition
 
 _Facts = dict[str, Any]

@@ -8,7 +8,8 @@ from swf_temporal.base.calendars.wording import schedule_words
 from swf_temporal.drawing.outline import Outline, OutlinePart, Section, Way, Work, WorkflowRef, in_a_line
 from swf_temporal.languages.dsl.execution.errors import short_type
 from swf_temporal.languages.dsl.execution.filters import filters_of
-from swf_temporal.languages.dsl.model.parts import EventStrategy, escaped, lists_of
+from swf_temporal.languages.dsl.model.lists import escaped, lists_of
+from swf_temporal.languages.dsl.model.parts import EventStrategy
 from swf_temporal.languages.dsl.model.workflow import (
     BUILT_IN,
     CallFunction,

@@ -248,9 +248,7 @@ class ServerlessWorkflowDefinition(Definition):
         """Return why a run cannot start with *data*, or None if it can."""
         if self.workflow.data_input_schema is None:
             return None
-        from swf_temporal.languages.serverless_workflow.execution.data_flow import (  # noqa: PLC0415 - seldom needed
-            refusal_of,
-        )
+        from swf_temporal.languages.serverless_workflow.execution.data_schemas import refusal_of  # noqa: PLC0415 - seldom needed
 
         return refusal_of(self.program, data)
 

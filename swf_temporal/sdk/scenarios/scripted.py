@@ -25,8 +25,8 @@ from swf_temporal.runtime.variables import NotLocal, Variable, VariableRef, is_l
 from swf_temporal.sdk.scenarios.family import Family, PendingCall
 from swf_temporal.sdk.scenarios.virtual_time import TOO_LATE, ActivationReport
 from swf_temporal.simulation.clock import MICROSECOND
-from swf_temporal.simulation.scenario import Scenario, jitter_in, scripted, stub_services_of
-from swf_temporal.simulation.script import arguments_of
+from swf_temporal.simulation.scenario import Scenario, stub_services_of
+from swf_temporal.simulation.script import arguments_of, jitter_in, scripted
 from swf_temporal.temporal.activities import decided
 from swf_temporal.temporal.call_records import application_error
 from swf_temporal.temporal.local_calls import GoesOn

@@ -26,7 +26,7 @@ from swf_temporal.functions.rpc.channels import library
 from swf_temporal.functions.rpc.protos import Protos, ProtoServices
 from swf_temporal.settings.network import Tls, looked_up
 from swf_temporal.simulation.model.services import Reply
-from swf_temporal.simulation.services.stub_services import StubService, body_of, content_of, no_service, without_query
+from swf_temporal.simulation.services.answering import StubService, body_of, content_of, no_service, without_query
 
 THIS_MACHINE = "127.0.0.1"
 _POLLING = 0.01

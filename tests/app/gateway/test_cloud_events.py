@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swf_temporal.base.cloud_event import CloudEvent
-from swf_temporal.http.gateway.events import events_of
+from swf_temporal.http.gateway.cloud_events import events_of
 from swf_temporal.http.gateway.refusals import Refused
 
 STRUCTURED = "application/cloudevents+json"

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from swf_temporal.functions.http.client import seconds_to_wait
-from swf_temporal.functions.http.results import FAULTS, failure
+from swf_temporal.functions.http.failures import FAULTS, failure
 from swf_temporal.runtime.retrying import MAX_DELAY
 
 # A status is looked at, never raised: only `raise_for_status` makes this one.

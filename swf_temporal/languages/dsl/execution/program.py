@@ -8,8 +8,9 @@ from typing import Any, Final, Protocol
 from swf_temporal.base.data import JSON
 from swf_temporal.expressions.json_schema import DataSchemaValidator
 from swf_temporal.languages.dsl.expressions import RuntimeExpressions, texts_in
+from swf_temporal.languages.dsl.model.lists import escaped, lists_of
 from swf_temporal.languages.dsl.model.node import Node
-from swf_temporal.languages.dsl.model.parts import Authentication, DataSchema, escaped, lists_of
+from swf_temporal.languages.dsl.model.parts import Authentication, DataSchema
 from swf_temporal.languages.dsl.model.workflow import (
     Extension,
     ForTask,

@@ -5,6 +5,19 @@ from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias, TypeVar
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
+from swf_temporal.languages.dsl.model.arguments import (
+    A2AArguments,
+    AsyncApiMessage,
+    AsyncApiServer,
+    Container,
+    GrpcArguments,
+    HttpArguments,
+    McpArguments,
+    McpTransport,
+    OpenApiArguments,
+    Script,
+    Shell,
+)
 from swf_temporal.languages.dsl.model.node import (
     ONLY,
     Duration,
@@ -20,29 +33,18 @@ from swf_temporal.languages.dsl.model.node import (
 )
 from swf_temporal.languages.dsl.model.parts import (
     SCHEMES,
-    A2AArguments,
-    AsyncApiMessage,
-    AsyncApiServer,
     Authentication,
     Backoff,
     Catalog,
-    Container,
     DataSchema,
     ErrorDefinition,
     ErrorFilter,
     EventStrategy,
     Export,
     ExternalResource,
-    GrpcArguments,
-    HttpArguments,
     Input,
-    McpArguments,
-    McpTransport,
-    OpenApiArguments,
     Output,
     RetryPolicy,
-    Script,
-    Shell,
     Timeout,
 )
 from swf_temporal.languages.dsl.names import NAME_FORM, VERSION_FORM

@@ -10,10 +10,10 @@ from typing import Any, Final, NamedTuple
 
 from swf_temporal.base.errors import Position
 from swf_temporal.languages.dsl.expressions import ARGUMENTS, is_whole_expression
+from swf_temporal.languages.dsl.model.arguments import Container, Shell
 from swf_temporal.languages.dsl.model.node import Node
 from swf_temporal.languages.dsl.model.parts import (
     Authentication,
-    Container,
     Correlation,
     ErrorDefinition,
     EventFilter,
@@ -23,7 +23,6 @@ from swf_temporal.languages.dsl.model.parts import (
     Input,
     Output,
     RetryPolicy,
-    Shell,
     Timeout,
 )
 from swf_temporal.languages.dsl.model.workflow import (

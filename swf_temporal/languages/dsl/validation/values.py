@@ -9,13 +9,25 @@ from swf_temporal.base.calendars.wording import pitfall_of_days
 from swf_temporal.base.durations import parse_duration
 from swf_temporal.expressions.json_schema import BadSchema, DataSchemaValidator
 from swf_temporal.languages.dsl.expressions import ARGUMENTS
+from swf_temporal.languages.dsl.model.arguments import (
+    A2AArguments,
+    Container,
+    GrpcArguments,
+    GrpcService,
+    HttpArguments,
+    McpArguments,
+    McpHttp,
+    McpStdio,
+    McpTransport,
+    OpenApiArguments,
+    Script,
+    Shell,
+)
 from swf_temporal.languages.dsl.model.node import PARTS, DurationParts, Node
 from swf_temporal.languages.dsl.model.parts import (
-    A2AArguments,
     AttemptLimit,
     Backoff,
     Bearer,
-    Container,
     ContainerLifetime,
     Credentials,
     DataSchema,
@@ -24,23 +36,13 @@ from swf_temporal.languages.dsl.model.parts import (
     EventStrategy,
     Export,
     ExternalResource,
-    GrpcArguments,
-    GrpcService,
-    HttpArguments,
     Input,
     Jitter,
     Login,
-    McpArguments,
-    McpHttp,
-    McpStdio,
-    McpTransport,
     OAuth2,
-    OpenApiArguments,
     Output,
     RetryLimit,
     RetryPolicy,
-    Script,
-    Shell,
     Timeout,
 )
 from swf_temporal.languages.dsl.model.workflow import (

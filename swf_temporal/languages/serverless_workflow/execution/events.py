@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 
 from swf_temporal.base.cloud_event import FIXED, CloudEvent
 from swf_temporal.base.data import JSON
-from swf_temporal.expressions.early import EarlyPath
+from swf_temporal.expressions.early_paths import EarlyPath
 from swf_temporal.languages.serverless_workflow.execution.frames import Body, EventsBody, PartFrame, StateFrame
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.model.actions import EventDataFilter

@@ -17,6 +17,7 @@ from swf_temporal.expressions.evaluation import NOTHING
 from swf_temporal.languages.metadata import attribute_values, concurrency_key
 from swf_temporal.languages.serverless_workflow.execution.active_window import is_active
 from swf_temporal.languages.serverless_workflow.execution.compensation import CompensationLog, compensate, while_undoing
+from swf_temporal.languages.serverless_workflow.execution.error_data import public
 from swf_temporal.languages.serverless_workflow.execution.events import produce_all
 from swf_temporal.languages.serverless_workflow.execution.execution_timeout import Expired, run_in_time
 from swf_temporal.languages.serverless_workflow.execution.frames import (
@@ -31,7 +32,6 @@ from swf_temporal.languages.serverless_workflow.execution.frames import (
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.parameters import for_run, truth_of
 from swf_temporal.languages.serverless_workflow.execution.program import Program, Scope
-from swf_temporal.languages.serverless_workflow.execution.retries import public
 from swf_temporal.languages.serverless_workflow.execution.run_state import StateResult, left_by_error, run_state
 from swf_temporal.languages.serverless_workflow.execution.step import Ended, Terminated
 from swf_temporal.languages.serverless_workflow.model.states import End, State, Transition

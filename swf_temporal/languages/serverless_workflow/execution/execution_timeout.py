@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import TimedOut, WrongData
 from swf_temporal.languages.serverless_workflow.execution.compensation import compensate
-from swf_temporal.languages.serverless_workflow.execution.data_flow import check_input, check_output
+from swf_temporal.languages.serverless_workflow.execution.data_schemas import check_input, check_output
 from swf_temporal.languages.serverless_workflow.execution.events import release, release_within
 from swf_temporal.languages.serverless_workflow.execution.frames import (
     CompensationFrame,

@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON, Merger, add_result, identity, merge, put_at
 from swf_temporal.base.errors import WorkflowFault, WrongData
-from swf_temporal.expressions.early import EarlyPath
+from swf_temporal.expressions.early_paths import EarlyPath
+from swf_temporal.languages.serverless_workflow.execution.error_data import error_of
 from swf_temporal.languages.serverless_workflow.execution.frames import ActionResult
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
-from swf_temporal.languages.serverless_workflow.execution.retries import error_of
 from swf_temporal.languages.serverless_workflow.model.actions import Action, EventDataFilter
 from swf_temporal.languages.serverless_workflow.model.definitions import Event
 from swf_temporal.languages.serverless_workflow.model.states import (

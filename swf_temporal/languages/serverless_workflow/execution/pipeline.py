@@ -11,10 +11,10 @@ from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON, merge, put_at
 from swf_temporal.base.errors import WorkflowFault, WrongData
 from swf_temporal.expressions.evaluation import NOTHING
+from swf_temporal.languages.serverless_workflow.execution.error_data import public
 from swf_temporal.languages.serverless_workflow.execution.frames import ActionResult
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.last_keys import OneByOne
-from swf_temporal.languages.serverless_workflow.execution.retries import public
 from swf_temporal.languages.serverless_workflow.model.actions import Action, EventDataFilter
 from swf_temporal.languages.serverless_workflow.model.definitions import Event
 from swf_temporal.languages.serverless_workflow.model.states import ForeachState, InjectState, OnError, State

@@ -16,11 +16,12 @@ from dataclasses import dataclass
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import ExpressionLimitExceeded, TimedOut, WorkflowFault
+from swf_temporal.languages.serverless_workflow.execution.error_data import with_error
 from swf_temporal.languages.serverless_workflow.execution.events import begin_anew, release
 from swf_temporal.languages.serverless_workflow.execution.frames import StateFrame
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.program import StatePlan
-from swf_temporal.languages.serverless_workflow.execution.retries import handler_of, with_error
+from swf_temporal.languages.serverless_workflow.execution.retries import handler_of
 from swf_temporal.languages.serverless_workflow.execution.states import run_body
 from swf_temporal.languages.serverless_workflow.execution.step import (
     ByCondition,

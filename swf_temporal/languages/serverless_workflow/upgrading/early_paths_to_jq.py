@@ -10,7 +10,7 @@ from typing import Final
 
 from swf_temporal.base.strict_json import show_json
 from swf_temporal.expressions.compiled import BadExpression
-from swf_temporal.expressions.early import EarlyPath
+from swf_temporal.expressions.early_paths import EarlyPath
 from swf_temporal.languages.serverless_workflow.upgrading.paths_to_jq import ALL_ELEMENTS, NotInJqError
 
 _PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from swf_temporal.languages.serverless_workflow.upgrading import older_words
+from swf_temporal.languages.serverless_workflow.upgrading import lowered
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.trees import (
     Tree,
@@ -29,7 +29,7 @@ def upgrade(root: Tree, report: UpgradeReport) -> None:
         if "maxAttempts" in retry:
             retry["maxAttempts"] = _with_first(retry["maxAttempts"])
             report.reshaped("maxAttempts includes the first attempt", retry)
-    older_words.upgrade(root, report)
+    lowered.upgrade(root, report)
 
 
 def _with_first(attempts: Any) -> Any:
@@ -103,7 +103,7 @@ class _Errors:
         alone = lists[0][1] if is_one else []
         if len(alone) == 0 and "workflowId" in state and "repeat" not in state:
             _not_waited_for(state, self._report)
-            older_words.sub_workflow(state, self._report)
+            lowered.sub_workflow(state, self._report)
             alone = next(iter(action_lists(state)))[1]
         if len(alone) != 1:
             self._report.inexpressible(
@@ -153,7 +153,7 @@ def _action_timeouts(state: Tree, report: UpgradeReport) -> None:
             continue
         for action in found:
             time = action.pop("timeout")
-        older_words.set_timeout(place, "actionExecTimeout", time)
+        lowered.set_timeout(place, "actionExecTimeout", time)
         report.reshaped("the timeout of an action is the actionExecTimeout of its state or branch", place)
 
 

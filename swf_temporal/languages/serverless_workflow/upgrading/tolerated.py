@@ -6,7 +6,7 @@ from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.languages.serverless_workflow.reading.externals import KINDS
 from swf_temporal.languages.serverless_workflow.reading.normalizing import TRUTHS, NodeField, parts
-from swf_temporal.languages.serverless_workflow.upgrading import older_words
+from swf_temporal.languages.serverless_workflow.upgrading import lowered
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.trees import (
     Tree,
@@ -22,7 +22,7 @@ from swf_temporal.text.round_trip import rename, replace
 
 def upgrade(root: Tree, report: UpgradeReport) -> None:
     """Rewrite tolerated spellings in *root* as 0.8 has them."""
-    older_words.upgrade(root, report)
+    lowered.upgrade(root, report)
     names = {"schemaVersion": "specVersion", "expressionLanguage": "expressionLang"}
     for old in renamed(root, names):
         report.respelled(f"{old} is {names[old]}")

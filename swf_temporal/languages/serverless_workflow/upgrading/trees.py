@@ -4,7 +4,7 @@ from collections.abc import Container, Iterator, MutableMapping
 from typing import Any, Final, TypeAlias
 
 from swf_temporal.base.strict_json import show_json
-from swf_temporal.expressions.early import PathInText, pieces_of
+from swf_temporal.expressions.early_paths import PathInText, pieces_of
 from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq import JqFinds
 from swf_temporal.text.round_trip import rename
 

@@ -12,7 +12,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import ExpressionFailed, UnknownDefinition, UsageError, WrongData
 from swf_temporal.languages.serverless_workflow.definition import spec_of
 from swf_temporal.languages.serverless_workflow.execution.active_window import BadWindow, is_active, window_of
-from swf_temporal.languages.serverless_workflow.execution.data_flow import refusal_of
+from swf_temporal.languages.serverless_workflow.execution.data_schemas import refusal_of
 from swf_temporal.languages.serverless_workflow.execution.frames import (
     ActionFrame,
     ActionResult,

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from swf_temporal.base import calls
 from swf_temporal.base.function_types import TYPES, type_with
-from swf_temporal.expressions.early import is_path
+from swf_temporal.expressions.early_paths import is_path
 from swf_temporal.languages.serverless_workflow.drafts.lowering import (
     branch_of,
     drop,

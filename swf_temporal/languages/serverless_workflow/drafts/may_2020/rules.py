@@ -8,7 +8,8 @@ from swf_temporal.base.durations import parse_duration, what_is_wrong
 from swf_temporal.base.errors import Position, Problem
 from swf_temporal.base.function_types import TYPES, operation_type
 from swf_temporal.expressions.compiled import BadExpression
-from swf_temporal.expressions.early import LANGUAGE, EarlyPath, SpelCondition, early_text, is_path
+from swf_temporal.expressions.early import LANGUAGE, SpelCondition
+from swf_temporal.expressions.early_paths import EarlyPath, early_text, is_path
 from swf_temporal.expressions.patterns import BadPattern, compiled
 from swf_temporal.languages.expression_hints import hint_for_condition, hint_for_path
 from swf_temporal.languages.serverless_workflow.drafts.lowering import repetition_of

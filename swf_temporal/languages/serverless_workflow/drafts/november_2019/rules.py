@@ -9,7 +9,8 @@ from swf_temporal.base.errors import Position, Problem, Severity
 from swf_temporal.base.function_types import operation_type
 from swf_temporal.expressions.comparing import NUMERIC_OPERATORS, number_in
 from swf_temporal.expressions.compiled import BadExpression
-from swf_temporal.expressions.early import LANGUAGE, EarlyPath, SpelCondition, early_text
+from swf_temporal.expressions.early import LANGUAGE, SpelCondition
+from swf_temporal.expressions.early_paths import EarlyPath, early_text
 from swf_temporal.languages.expression_hints import hint_for_condition, hint_for_path
 from swf_temporal.languages.serverless_workflow.drafts.lowering import repetition_of
 from swf_temporal.languages.serverless_workflow.drafts.november_2019 import model

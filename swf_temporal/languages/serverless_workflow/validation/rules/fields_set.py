@@ -11,7 +11,7 @@ from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.states import ForeachState, OperationState, State, SwitchState
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 from swf_temporal.languages.serverless_workflow.validation.fields import Field
-from swf_temporal.languages.serverless_workflow.validation.known_data import KnownFields, entered, known_at
+from swf_temporal.languages.serverless_workflow.validation.flow import KnownFields, entered, known_at
 from swf_temporal.text.suggestions import did_you_mean
 
 

@@ -13,8 +13,7 @@ from swf_temporal.base.errors import UsageError
 from swf_temporal.base.strict_json import show_json
 from swf_temporal.cli.output import OutputFormat, is_rich, print_yaml, styled
 from swf_temporal.operations.client import Client, Instance, RetriedRequests
-from swf_temporal.operations.following import news
-from swf_temporal.operations.instances import described, view_instance, with_sub_workflows
+from swf_temporal.operations.instances import described, news, view_instance, with_sub_workflows
 from swf_temporal.operations.listing import PAUSED, is_open
 from swf_temporal.temporal.client import query
 

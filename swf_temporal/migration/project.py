@@ -13,8 +13,17 @@ from typing import Final
 from swf_temporal.base.errors import UsageError
 from swf_temporal.base.files import DEFINITIONS, read_bytes, refuse_outside, why_unreadable
 from swf_temporal.languages.known import is_definition, looks_like_definition
-from swf_temporal.migration.contents import DOCUMENTS, ConfigMap, Part, Project
-from swf_temporal.migration.manifests import items_of, mounts_of, name_of, parts_of, resource_in
+from swf_temporal.migration.contents import (
+    DOCUMENTS,
+    ConfigMap,
+    Part,
+    Project,
+    items_of,
+    mounts_of,
+    name_of,
+    parts_of,
+    resource_in,
+)
 from swf_temporal.migration.placing import names_of_documents, settle, texts_in
 from swf_temporal.migration.report import Finding
 from swf_temporal.text.located import Object

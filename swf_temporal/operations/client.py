@@ -29,9 +29,8 @@ from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import NotServed, UsageError
 from swf_temporal.base.files import ENDINGS
-from swf_temporal.operations.following import follow
 from swf_temporal.operations.identity import identity_of, reason_by, with_identity
-from swf_temporal.operations.instances import data_of, facts_of, trace_of
+from swf_temporal.operations.instances import data_of, facts_of, follow, trace_of
 from swf_temporal.operations.listing import STATUSES, Conditions, filter_of, instances
 from swf_temporal.runtime.ids import DIGITS, why_reserved
 from swf_temporal.settings.values import TASK_QUEUE

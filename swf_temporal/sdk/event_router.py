@@ -5,7 +5,7 @@ from temporalio import activity
 from swf_temporal.base.client_errors import InboxFullError, ServerUnavailableError
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.errors import CallFailed, DefinitionsUnavailable, PayloadUnavailable, UsageError
-from swf_temporal.events.consumers.port import NeverError, NotNowError
+from swf_temporal.events.consumers.consumer import NeverError, NotNowError
 from swf_temporal.events.sinks import SinkDelivery, Sinks
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.operations.client import Client

@@ -44,7 +44,7 @@ from swf_temporal.settings.values import TASK_QUEUE
 from swf_temporal.temporal import statuses, summaries  # noqa: F401 - the SDK then reads every status
 from swf_temporal.temporal.client_errors import has_ended, is_paused, not_there, refused_by_server
 from swf_temporal.temporal.constants import CHANGE_DATA, DELIVER, EVENT, EVENT_REFUSED, INBOX_FULL
-from swf_temporal.temporal.sending import sendable
+from swf_temporal.temporal.converter import sendable
 from swf_temporal.temporal.start_options import StartOptions
 from swf_temporal.temporal.statuses import answer_of
 

@@ -5,13 +5,14 @@ sees that order, and it should not depend on whether the data has been through t
 fault omits the interpreter's stack, since the fault says everything.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 from temporalio.api.common.v1 import Payload
 from temporalio.api.failure.v1 import Failure
+from temporalio.client import Client
 from temporalio.common import RawValue
 from temporalio.converter import (
     CompositePayloadConverter,
@@ -27,15 +28,14 @@ from temporalio.converter import (
 )
 from temporalio.exceptions import ApplicationError
 
+from swf_temporal.base.client_errors import TooLargeToSendError
 from swf_temporal.base.errors import MissingExtra, PayloadUnavailable, UsageError
 from swf_temporal.base.strict_json import NotJSON, read_json, read_written, write_json
 from swf_temporal.runtime.performing import MAX_PAYLOAD_BYTES
-from swf_temporal.temporal.constants import DEFAULT_NAMESPACE
+from swf_temporal.temporal.constants import DEFAULT_NAMESPACE, MAX_INPUT_BYTES
 from swf_temporal.temporal.payloads.encodings import COMPRESSED, ENCRYPTED, REFUSED, Refusing, is_unreadable, unreadable
 
 if TYPE_CHECKING:
-    from temporalio.client import Client
-
     from swf_temporal.settings.payloads import PayloadSettings
 
 
@@ -263,3 +263,32 @@ def limit_of(converter: PayloadConverter) -> int:
     """Return the size limit of a payload of *converter*, in bytes of JSON."""
     ours = unwrapped(converter)
     return ours.max_payload_bytes if isinstance(ours, SwfPayloadConverter) else MAX_PAYLOAD_BYTES
+
+
+_ADVICE: Final = (
+    "store large payloads outside of Temporal (`storage` in the configuration), or send a reference to the data"
+)
+_RAISE: Final = "raise `storage › maxBytes` in the configuration, or send a reference to the data"
+
+
+def advice_for(limit: int) -> str:
+    """Return advice about data that is larger than *limit*."""
+    return _ADVICE if limit == MAX_PAYLOAD_BYTES else _RAISE
+
+
+def sendable(client: Client, values: Mapping[str, Any]) -> list[RawValue]:
+    """Return *values*, keyed by their names in messages, ready to be sent together. Raises UsageError if too large."""
+    converter = client.data_converter.payload_converter
+    try:
+        limit, payloads = limit_of(converter), converter.to_payloads(list(values.values()))
+    except NotJSON as error:
+        raise UsageError(f"{' or '.join(values)} is not JSON: {error}") from None
+    sizes = [len(payload.data) for payload in payloads]
+    for name, size in zip(values, sizes, strict=True):
+        if size > limit:
+            text = f"{name} of {size:,} bytes: more than {limit:,} cannot be sent"
+            raise TooLargeToSendError(text, advice_for(limit), size=size, limit=limit)
+    if limit == MAX_PAYLOAD_BYTES and sum(sizes) > MAX_INPUT_BYTES:
+        text = f"{' and '.join(values)} of {sum(sizes):,} bytes together: more than {MAX_INPUT_BYTES:,} cannot be sent"
+        raise TooLargeToSendError(text, advice_for(limit), size=sum(sizes), limit=MAX_INPUT_BYTES)
+    return [RawValue(payload) for payload in payloads]

@@ -22,6 +22,7 @@ from swf_temporal.runtime.ids import WORKFLOW_TYPES
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.client_errors import not_there, refused_by_server
 from swf_temporal.temporal.constants import EVENT
+from swf_temporal.temporal.converter import sendable
 from swf_temporal.temporal.mailbox_records import (
     DEFINITIONS,
     MAILBOX,
@@ -31,7 +32,6 @@ from swf_temporal.temporal.mailbox_records import (
     digest_of_definitions,
 )
 from swf_temporal.temporal.records import pin_of, pinned
-from swf_temporal.temporal.sending import sendable
 from swf_temporal.temporal.statuses import OPEN, running_execution
 
 MAX_EVENTS: Final = 3000

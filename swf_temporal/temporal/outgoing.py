@@ -19,9 +19,8 @@ from swf_temporal.base.accounting import json_size
 from swf_temporal.base.errors import PayloadTooLarge
 from swf_temporal.runtime.performing import MAX_PAYLOAD_BYTES, ONE_STEP, check_size
 from swf_temporal.temporal.constants import MAX_INPUT_BYTES
-from swf_temporal.temporal.converter import unwrapped
+from swf_temporal.temporal.converter import advice_for, unwrapped
 from swf_temporal.temporal.markers import is_marked
-from swf_temporal.temporal.sending import advice_for
 
 _STORED: Final = "stored-payloads"
 """The marker in the history of a run that had more in one payload than a server accepts.

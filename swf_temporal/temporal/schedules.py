@@ -45,8 +45,8 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.settings.values import TASK_QUEUE
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.constants import MEMO, NOTE
+from swf_temporal.temporal.converter import sendable
 from swf_temporal.temporal.records import pin_of, pinned
-from swf_temporal.temporal.sending import sendable
 
 _PREFIX = "swf-"
 _LAST = datetime(LAST_YEAR + 1, 1, 1, tzinfo=UTC)

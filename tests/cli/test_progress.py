@@ -4,7 +4,7 @@ from io import StringIO
 from typing import Any
 
 from swf_temporal.cli.progress import line_of
-from swf_temporal.operations.following import news
+from swf_temporal.operations.instances import news
 
 
 def trace_of(*entries: tuple[str, int]) -> list[dict[str, Any]]:

@@ -11,8 +11,7 @@ import pytest
 
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.errors import CallFailed
-from swf_temporal.events.consumers.consumer import Consumer
-from swf_temporal.events.consumers.port import Incoming
+from swf_temporal.events.consumers.consumer import Consumer, Incoming
 from swf_temporal.events.sinks import Sinks
 from swf_temporal.settings.calls import Settings
 from swf_temporal.settings.events import BrokerAddress, ConsumerSettings, SinkSettings

@@ -9,7 +9,7 @@ import pytest
 from swf_temporal.base.client_errors import ServerUnavailableError
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.errors import CallFailed
-from swf_temporal.events.consumers.port import NeverError, NotNowError
+from swf_temporal.events.consumers.consumer import NeverError, NotNowError
 from swf_temporal.events.routing import HOPS
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.operations.client import Client

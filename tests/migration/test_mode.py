@@ -14,7 +14,7 @@ from typing import Final
 import pytest
 
 from swf_temporal.languages.loading import check_file
-from swf_temporal.languages.serverless_workflow.model.version import LanguageVersion
+from swf_temporal.languages.serverless_workflow.model.workflow import LanguageVersion
 from swf_temporal.languages.serverless_workflow.reading.versions import v0_8, v0_8_sonataflow
 from swf_temporal.languages.serverless_workflow.upgrading import sonataflow
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport

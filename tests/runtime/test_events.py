@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON
-from swf_temporal.languages.serverless_workflow.model.definitions import Event
+from swf_temporal.languages.serverless_workflow.model.workflow import Event
 from swf_temporal.runtime.correlation import KeyRule, Taken, assigned, correlates, is_like, known_values, usable
 
 REFS = ["a", "b", "c", "d"]

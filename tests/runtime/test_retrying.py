@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from swf_temporal.base.errors import CallFailed, StepLimitExceeded, WorkflowFault
 from swf_temporal.languages.serverless_workflow.execution.error_data import public
 from swf_temporal.languages.serverless_workflow.execution.retries import rule_of
-from swf_temporal.languages.serverless_workflow.model.definitions import Retry
+from swf_temporal.languages.serverless_workflow.model.workflow import Retry
 from swf_temporal.runtime.retrying import JitterSource, RetryRule, jitter_of, no_jitter
 
 

@@ -27,7 +27,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.languages.port import Definition
 from swf_temporal.languages.serverless_workflow.execution.retries import rule_of
-from swf_temporal.languages.serverless_workflow.model.definitions import Retry
+from swf_temporal.languages.serverless_workflow.model.workflow import Retry
 from swf_temporal.runtime.external_activities import ExternalRetryPolicy
 from swf_temporal.runtime.retrying import RetryRule, jitter_of
 from swf_temporal.temporal import client as swf

@@ -24,7 +24,7 @@ from starlette.routing import Route
 from temporalio.client import WorkflowExecutionStatus
 
 from swf_temporal.base.cloud_event import CloudEvent
-from swf_temporal.events.consumers.port import NotNowError
+from swf_temporal.events.consumers.consumer import NotNowError
 from swf_temporal.http.gateway.serving import gateway
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition

@@ -7,7 +7,7 @@ from typing import Any
 from swf_temporal.events.brokers.amqp import connected, incoming, mapping_faults, route_of
 from swf_temporal.events.brokers.port import LOST, Channel, Refused
 from swf_temporal.events.channels import dead_letters_at
-from swf_temporal.events.consumers.port import Incoming
+from swf_temporal.events.consumers.consumer import Incoming
 from swf_temporal.settings.events import ConsumerSettings
 
 

@@ -13,10 +13,10 @@ letter rules. An event that no definition consumes is acknowledged.
 import asyncio
 import importlib
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
-from contextlib import aclosing, asynccontextmanager
-from dataclasses import replace
-from typing import Final
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Final, Protocol, TypeAlias
 
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON
@@ -28,7 +28,6 @@ from swf_temporal.events.brokers.families import FAMILIES, Brokers
 from swf_temporal.events.brokers.jetstream import storing
 from swf_temporal.events.brokers.port import Channel, Message
 from swf_temporal.events.channels import EventSource, channel_of, client_id_of, dead_letters_at
-from swf_temporal.events.consumers.port import Incoming, MessageSource, NeverError, NotNowError, Take
 from swf_temporal.events.messages import STRUCTURED, event_in, id_in
 from swf_temporal.functions.call import cause_here
 from swf_temporal.functions.http.broker import HttpBroker
@@ -37,6 +36,47 @@ from swf_temporal.functions.logs import scrub_libraries, scrubbing
 from swf_temporal.functions.secrets import scrub
 from swf_temporal.settings.calls import Settings
 from swf_temporal.settings.events import ConsumerSettings
+
+
+class NotNowError(Exception):
+    """The event cannot be taken at the moment, because its receiver does not answer; it is retried."""
+
+
+class NeverError(Exception):
+    """The event can never be taken, such as one that is too large."""
+
+
+Take: TypeAlias = Callable[[CloudEvent], Awaitable[int]]
+"""Takes an event; returns how many definitions consume it. Raises NotNowError or NeverError."""
+
+
+async def nothing() -> None:
+    """Do nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A received message. If it is neither accepted nor refused, the broker redelivers it."""
+
+    message: Message
+    accept: Callable[[], Awaitable[None]]
+    """Acknowledge the message: the broker need not redeliver it."""
+    refuse: Callable[[], Awaitable[None]]
+    """Reject the message: the broker must not redeliver it, and may keep it as a dead letter."""
+    hold: Callable[[], Awaitable[None]] = nothing
+    """Notify the broker that the message is still being worked on."""
+    lane: str = ""
+    """The partition: the broker keeps the order of messages in the same lane."""
+    place: str = ""
+    """The location of the message at the broker: its partition and offset, its stream and sequence."""
+
+
+class MessageSource(Protocol):
+    """One queue, topic or subject of a broker. The exceptions of its library become CallFailed."""
+
+    def open(self) -> AbstractAsyncContextManager[AsyncGenerator[Incoming]]:
+        """Connect: entering returns once messages are received, from this consumer's last position."""
+
 
 _log = logging.getLogger("swf.events")
 

@@ -9,7 +9,7 @@ from typing import Any
 from swf_temporal.base.importing import optional
 from swf_temporal.events.brokers.kafka import incoming, mapping_faults, options_of, started, topic_of
 from swf_temporal.events.brokers.port import Channel
-from swf_temporal.events.consumers.port import Incoming
+from swf_temporal.events.consumers.consumer import Incoming
 from swf_temporal.settings.events import ConsumerSettings
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from swf_temporal.events.brokers.mqtt import connected, incoming, mapping_faults
 from swf_temporal.events.brokers.port import Channel
-from swf_temporal.events.consumers.port import Incoming
+from swf_temporal.events.consumers.consumer import Incoming
 from swf_temporal.settings.events import ConsumerSettings
 
 _log = logging.getLogger("swf.events")

@@ -10,7 +10,7 @@ from swf_temporal.base.stopping import end_if_cancelled
 from swf_temporal.events.brokers.jetstream import stream_of
 from swf_temporal.events.brokers.nats import connected, incoming, mapping_faults
 from swf_temporal.events.brokers.port import LOST, Channel, Refused
-from swf_temporal.events.consumers.port import Incoming
+from swf_temporal.events.consumers.consumer import Incoming
 from swf_temporal.settings.events import ConsumerSettings
 
 _ASKING: Final = 5.0

@@ -13,7 +13,7 @@ from typing import Any
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.events.brokers.port import LOST, Channel, Message, Refused
 from swf_temporal.events.brokers.websocket import mapping_faults, opened
-from swf_temporal.events.consumers.port import Incoming
+from swf_temporal.events.consumers.consumer import Incoming
 from swf_temporal.settings.events import ConsumerSettings
 
 

@@ -18,9 +18,8 @@ from swf_temporal.languages.port import Concurrency, Definition, EventUse, Funct
 from swf_temporal.languages.serverless_workflow.execution.events import value_in
 from swf_temporal.languages.serverless_workflow.execution.parameters import functions_of
 from swf_temporal.languages.serverless_workflow.expressions import expressions_of
-from swf_temporal.languages.serverless_workflow.model.definitions import Correlation, Event
 from swf_temporal.languages.serverless_workflow.model.states import EventState, expectations
-from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+from swf_temporal.languages.serverless_workflow.model.workflow import Correlation, Event, Workflow
 from swf_temporal.languages.serverless_workflow.validation.context import nodes_of
 from swf_temporal.languages.serverless_workflow.validation.references import event_references
 from swf_temporal.languages.serverless_workflow.validation.schedules import compiled

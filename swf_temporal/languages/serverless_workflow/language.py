@@ -17,10 +17,9 @@ from swf_temporal.languages.marks import Kind, Mark, NameKeys
 from swf_temporal.languages.port import Checked, Definition, ShownExpression, WrittenIn
 from swf_temporal.languages.serverless_workflow.definition import ServerlessWorkflowDefinition
 from swf_temporal.languages.serverless_workflow.expressions import VARIABLES, expressions_of, fill, fill_auth
-from swf_temporal.languages.serverless_workflow.model.version import LANGUAGE_NAME
+from swf_temporal.languages.serverless_workflow.model.workflow import LANGUAGE_NAME
 from swf_temporal.languages.serverless_workflow.reading import versions
-from swf_temporal.languages.serverless_workflow.reading.document import read_part
-from swf_temporal.languages.serverless_workflow.reading.reader import reader_of
+from swf_temporal.languages.serverless_workflow.reading.document import read_part, reader_of
 from swf_temporal.languages.serverless_workflow.reading.versions.detection import Detected
 from swf_temporal.languages.serverless_workflow.reading.versions.version import WordsOf
 from swf_temporal.languages.serverless_workflow.validation.rules import validate

@@ -12,7 +12,6 @@ from swf_temporal.base.grammar import counted
 from swf_temporal.drawing.outline import Outline, OutlinePart, Section, Way, Work, WorkflowRef, in_a_line
 from swf_temporal.languages.serverless_workflow.execution.retries import rule_of
 from swf_temporal.languages.serverless_workflow.model.actions import Action, ResultRetry
-from swf_temporal.languages.serverless_workflow.model.definitions import Retry, Schedule
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.states import (
     Branch,
@@ -37,7 +36,13 @@ from swf_temporal.languages.serverless_workflow.model.states import (
     StateRetry,
     WithTransition,
 )
-from swf_temporal.languages.serverless_workflow.model.workflow import DataSchema, Workflow, WorkflowTimeouts
+from swf_temporal.languages.serverless_workflow.model.workflow import (
+    DataSchema,
+    Retry,
+    Schedule,
+    Workflow,
+    WorkflowTimeouts,
+)
 from swf_temporal.languages.serverless_workflow.validation.flow import diversions, ways
 from swf_temporal.runtime.retrying import RetryRule
 

@@ -23,7 +23,7 @@ from swf_temporal.functions.secrets import Secrets
 from swf_temporal.runtime.external_activities import parse_activity
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.settings.calls import Settings
-from swf_temporal.simulation.services.answering import RecordedRequests
+from swf_temporal.simulation.services.http import RecordedRequests
 
 
 class CallingThread(ABC):

@@ -29,9 +29,18 @@ from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.settings.configuration import argument
 from swf_temporal.settings.network import Network
 from swf_temporal.simulation.model.services import Kind, Service
-from swf_temporal.simulation.services.answering import RecordedRequests, StubService, body_of, content_of, no_service
 from swf_temporal.simulation.services.calling_thread import CallingThread
-from swf_temporal.simulation.services.http import THIS_MACHINE, GrpcService, HttpService, Rerouted
+from swf_temporal.simulation.services.http import (
+    THIS_MACHINE,
+    GrpcService,
+    HttpService,
+    RecordedRequests,
+    Rerouted,
+    StubService,
+    body_of,
+    content_of,
+    no_service,
+)
 
 
 class StubBrokerAddress(NamedTuple):

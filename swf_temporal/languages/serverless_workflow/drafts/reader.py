@@ -9,8 +9,8 @@ from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.languages.serverless_workflow.drafts.lowering import Recovery, of_what_is_left, workflow_of
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.building import DefinitionForm, build
+from swf_temporal.languages.serverless_workflow.reading.document import Reading
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling
-from swf_temporal.languages.serverless_workflow.reading.reader import Reading
 from swf_temporal.text.located import Object
 from swf_temporal.text.origin import Fetch, Source
 

@@ -42,7 +42,7 @@ from swf_temporal.languages.serverless_workflow.execution.retries import with_re
 from swf_temporal.languages.serverless_workflow.execution.step import Diverted
 from swf_temporal.languages.serverless_workflow.expressions import VARIABLES
 from swf_temporal.languages.serverless_workflow.model.actions import Action, EventRef, FunctionRef, SubflowRef
-from swf_temporal.languages.serverless_workflow.model.version import LANGUAGE_NAME
+from swf_temporal.languages.serverless_workflow.model.workflow import LANGUAGE_NAME
 from swf_temporal.runtime.host import (
     Attempts,
     CallAttempts,

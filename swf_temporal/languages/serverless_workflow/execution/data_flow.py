@@ -18,10 +18,8 @@ from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.last_keys import LastKeys
 from swf_temporal.languages.serverless_workflow.execution.pipeline import Pipeline
 from swf_temporal.languages.serverless_workflow.model.actions import Action, EventDataFilter
-from swf_temporal.languages.serverless_workflow.model.definitions import Event
 from swf_temporal.languages.serverless_workflow.model.states import ForeachState, InjectState, OnError, State
-from swf_temporal.languages.serverless_workflow.model.version import DataFlowKind
-from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+from swf_temporal.languages.serverless_workflow.model.workflow import DataFlowKind, Event, Workflow
 
 
 class Folding(Protocol):

@@ -13,8 +13,8 @@ from swf_temporal.expressions.early_paths import EarlyPath
 from swf_temporal.languages.serverless_workflow.execution.frames import Body, EventsBody, PartFrame, StateFrame
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.model.actions import EventDataFilter
-from swf_temporal.languages.serverless_workflow.model.definitions import Correlation, Event
 from swf_temporal.languages.serverless_workflow.model.states import ProduceEvent
+from swf_temporal.languages.serverless_workflow.model.workflow import Correlation, Event
 from swf_temporal.runtime.correlation import DEFAULT_SOURCE, KeyRule
 from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.progress import WaitingFrame

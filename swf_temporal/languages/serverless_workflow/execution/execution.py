@@ -35,7 +35,7 @@ from swf_temporal.languages.serverless_workflow.execution.program import Program
 from swf_temporal.languages.serverless_workflow.execution.run_state import StateResult, left_by_error, run_state
 from swf_temporal.languages.serverless_workflow.execution.step import Ended, Terminated
 from swf_temporal.languages.serverless_workflow.model.states import End, State, Transition
-from swf_temporal.languages.serverless_workflow.model.version import REQUEST_FACTS
+from swf_temporal.languages.serverless_workflow.model.workflow import REQUEST_FACTS
 from swf_temporal.runtime.correlation import CorrelationKeys
 from swf_temporal.runtime.host import Completed, ContinuedAs, TraceKind
 from swf_temporal.runtime.iterations import DetachedBranches

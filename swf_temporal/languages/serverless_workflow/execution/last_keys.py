@@ -16,7 +16,6 @@ from swf_temporal.languages.serverless_workflow.execution.error_data import erro
 from swf_temporal.languages.serverless_workflow.execution.frames import ActionResult
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.model.actions import Action, EventDataFilter
-from swf_temporal.languages.serverless_workflow.model.definitions import Event
 from swf_temporal.languages.serverless_workflow.model.states import (
     ForeachState,
     InjectState,
@@ -24,6 +23,7 @@ from swf_temporal.languages.serverless_workflow.model.states import (
     State,
     SwitchState,
 )
+from swf_temporal.languages.serverless_workflow.model.workflow import Event
 
 
 class OneByOne:

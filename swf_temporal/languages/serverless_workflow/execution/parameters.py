@@ -18,13 +18,27 @@ from swf_temporal.base.durations import parse_duration
 from swf_temporal.base.errors import WorkflowFault, WrongData
 from swf_temporal.expressions.compiled import Several
 from swf_temporal.expressions.evaluation import NOTHING
-from swf_temporal.languages.serverless_workflow.execution.wording import describe_value
-from swf_temporal.languages.serverless_workflow.model.definitions import Auth, AuthRef, Function, Retry
 from swf_temporal.languages.serverless_workflow.model.node import Node
-from swf_temporal.languages.serverless_workflow.model.workflow import Workflow, WorkflowExecTimeout, WorkflowTimeouts
+from swf_temporal.languages.serverless_workflow.model.workflow import (
+    Auth,
+    AuthRef,
+    Function,
+    Retry,
+    Workflow,
+    WorkflowExecTimeout,
+    WorkflowTimeouts,
+)
 
 if TYPE_CHECKING:
     from swf_temporal.languages.serverless_workflow.execution.program import Program
+
+
+def describe_value(value: Any, limit: int = 80) -> str:
+    """Return a short description of *value*, for messages."""
+    kinds = {dict: "an object", list: "an array", str: "a text", bool: "a boolean", type(None): "null"}
+    kind = kinds.get(type(value), "a number")
+    text = repr(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
+    return f"{kind} {text[:limit]}".rstrip()
 
 
 def functions_of(workflow: Workflow) -> list[calls.Function]:

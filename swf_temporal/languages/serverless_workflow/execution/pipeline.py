@@ -16,8 +16,8 @@ from swf_temporal.languages.serverless_workflow.execution.frames import ActionRe
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.last_keys import OneByOne
 from swf_temporal.languages.serverless_workflow.model.actions import Action, EventDataFilter
-from swf_temporal.languages.serverless_workflow.model.definitions import Event
 from swf_temporal.languages.serverless_workflow.model.states import ForeachState, InjectState, OnError, State
+from swf_temporal.languages.serverless_workflow.model.workflow import Event
 
 FILTER_ERROR = "SYS.FilterError"
 """The code of the error of a filter that selects nothing (the draft's list of errors)."""

@@ -27,7 +27,6 @@ from swf_temporal.languages.serverless_workflow.execution.parameters import (
 )
 from swf_temporal.languages.serverless_workflow.execution.retries import rule_of
 from swf_temporal.languages.serverless_workflow.model.actions import Action
-from swf_temporal.languages.serverless_workflow.model.definitions import Event, Retry
 from swf_temporal.languages.serverless_workflow.model.states import (
     EventState,
     ParallelState,
@@ -36,7 +35,7 @@ from swf_temporal.languages.serverless_workflow.model.states import (
     all_states,
     scopes_of,
 )
-from swf_temporal.languages.serverless_workflow.model.workflow import DataSchema, Workflow
+from swf_temporal.languages.serverless_workflow.model.workflow import DataSchema, Event, Retry, Workflow
 from swf_temporal.runtime.correlation import is_like
 from swf_temporal.runtime.retrying import ErrorName, RetryRule, names_of
 from swf_temporal.runtime.waiting import EventSelector

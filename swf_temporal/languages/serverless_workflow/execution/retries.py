@@ -12,8 +12,8 @@ from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.pipeline import FILTER_ERROR
 from swf_temporal.languages.serverless_workflow.execution.step import Diverted
 from swf_temporal.languages.serverless_workflow.model.actions import Action, ResultRetry
-from swf_temporal.languages.serverless_workflow.model.definitions import Retry
 from swf_temporal.languages.serverless_workflow.model.states import OnError, StateBase
+from swf_temporal.languages.serverless_workflow.model.workflow import Retry
 from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.retrying import (
     DEFAULT_DELAY,

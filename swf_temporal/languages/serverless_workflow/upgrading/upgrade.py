@@ -12,7 +12,7 @@ from swf_temporal.base.importing import module_named
 from swf_temporal.languages.base import Upgraded
 from swf_temporal.languages.port import Checked
 from swf_temporal.languages.serverless_workflow.reading import versions
-from swf_temporal.languages.serverless_workflow.reading.reader import reader_of
+from swf_temporal.languages.serverless_workflow.reading.document import reader_of
 from swf_temporal.languages.serverless_workflow.reading.versions.detection import detect
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport

@@ -8,7 +8,6 @@ from swf_temporal.base.errors import Position, Problem, Severity
 from swf_temporal.expressions.evaluation import BadExpression, Compiled, Expressions, Target
 from swf_temporal.languages.metadata import MetadataRules
 from swf_temporal.languages.serverless_workflow.model.actions import Action
-from swf_temporal.languages.serverless_workflow.model.definitions import Auth, Error, Event, Function, Retry
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.states import (
     Branch,
@@ -19,7 +18,7 @@ from swf_temporal.languages.serverless_workflow.model.states import (
     State,
     StateBase,
 )
-from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+from swf_temporal.languages.serverless_workflow.model.workflow import Auth, Error, Event, Function, Retry, Workflow
 from swf_temporal.languages.serverless_workflow.validation.fields import Field, Sort, fields
 from swf_temporal.text.origin import NOWHERE
 

@@ -9,11 +9,11 @@ from typing import Any
 from swf_temporal.base.errors import Position
 from swf_temporal.base.function_types import CONFIG_KEY
 from swf_temporal.languages.metadata import CONCURRENCY, SEARCH_ATTRIBUTES
-from swf_temporal.languages.serverless_workflow.model import actions, definitions, states, workflow
+from swf_temporal.languages.serverless_workflow.model import actions, states, workflow
 from swf_temporal.languages.serverless_workflow.model.actions import FunctionRef
-from swf_temporal.languages.serverless_workflow.model.definitions import Auth, Function
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.states import NodesByKind
+from swf_temporal.languages.serverless_workflow.model.workflow import Auth, Function
 from swf_temporal.runtime.external_activities import PREFIX
 from swf_temporal.text.origin import Source
 
@@ -63,9 +63,9 @@ _FIELDS: Mapping[type[Node], Mapping[str, Sort]] = {
         "consumeEventTimeout": Sort.TEMPLATE,
     },
     actions.FunctionRef: {"arguments": Sort.TEMPLATE, "selectionSet": Sort.TEMPLATE},
-    definitions.Auth: {"properties": Sort.TEMPLATE},
-    definitions.Correlation: {"contextAttributeValue": Sort.TEMPLATE},
-    definitions.Retry: dict.fromkeys(
+    workflow.Auth: {"properties": Sort.TEMPLATE},
+    workflow.Correlation: {"contextAttributeValue": Sort.TEMPLATE},
+    workflow.Retry: dict.fromkeys(
         ("delay", "maxAttempts", "maxDelay", "increment", "multiplier", "jitter"), Sort.TEMPLATE
     ),
     states.ContinueAs: {"data": Sort.EXPRESSION, "workflowExecTimeout": Sort.TEMPLATE},
@@ -110,7 +110,7 @@ def fields(nodes: NodesByKind) -> Iterator[Field]:
                     for path, text in _texts(value, ()):
                         yield Field(owner, node, key, text, Sort.TEMPLATE, node.where.at(key, *path))
     yield from _in_metadata(nodes)
-    for function, owner in nodes.each(definitions.Function):
+    for function, owner in nodes.each(workflow.Function):
         chosen = function.metadata.get(CONFIG_KEY)
         if isinstance(chosen, str):
             where = function.where.at("metadata", CONFIG_KEY)

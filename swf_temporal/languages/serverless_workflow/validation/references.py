@@ -6,7 +6,6 @@ from typing import Final
 
 from swf_temporal.base.errors import Position
 from swf_temporal.languages.serverless_workflow.model.actions import Action, EventRef, FunctionRef
-from swf_temporal.languages.serverless_workflow.model.definitions import Function
 from swf_temporal.languages.serverless_workflow.model.states import (
     CallbackState,
     EventCondition,
@@ -16,6 +15,7 @@ from swf_temporal.languages.serverless_workflow.model.states import (
     ProduceEvent,
     Repeat,
 )
+from swf_temporal.languages.serverless_workflow.model.workflow import Function
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 
 

@@ -8,8 +8,8 @@ from swf_temporal.base.calendars.moments import InvalidTime, ScheduleSpec, parse
 from swf_temporal.base.calendars.wording import pitfall_of_days, pitfall_of_zone
 from swf_temporal.base.durations import parse_duration
 from swf_temporal.base.errors import Position, Problem
-from swf_temporal.languages.serverless_workflow.model.definitions import Schedule
 from swf_temporal.languages.serverless_workflow.model.node import Node
+from swf_temporal.languages.serverless_workflow.model.workflow import Schedule
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 
 _CODE = "schedule"

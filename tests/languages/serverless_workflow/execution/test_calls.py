@@ -11,7 +11,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed, SchemaMismatch, WorkflowFault
 from swf_temporal.languages.loading import load
 from swf_temporal.languages.serverless_workflow.execution.events import as_read
-from swf_temporal.languages.serverless_workflow.model.definitions import Event
+from swf_temporal.languages.serverless_workflow.model.workflow import Event
 from swf_temporal.runtime.host import CallAttempts, FunctionCall, SubflowCall, Timer, TraceEntry
 from swf_temporal.runtime.performing import subflow_fault
 from swf_temporal.runtime.run import Run

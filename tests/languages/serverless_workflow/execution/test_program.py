@@ -37,8 +37,7 @@ from swf_temporal.languages.serverless_workflow.execution.parameters import (
 from swf_temporal.languages.serverless_workflow.execution.program import Program
 from swf_temporal.languages.serverless_workflow.execution.step import ByError, Exit, Nowhere, Step
 from swf_temporal.languages.serverless_workflow.model.actions import Action
-from swf_temporal.languages.serverless_workflow.model.definitions import Event
-from swf_temporal.languages.serverless_workflow.model.workflow import External, Workflow
+from swf_temporal.languages.serverless_workflow.model.workflow import Event, External, Workflow
 from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.progress import Value, forget_deadlines
 from swf_temporal.simulation.simulate import simulate

@@ -6,7 +6,7 @@ In the package it would be a module of `reading/versions/`, and its upgrade one 
 from typing import Final
 
 from swf_temporal.languages.serverless_workflow.model import states, workflow
-from swf_temporal.languages.serverless_workflow.model.version import DataFlowKind
+from swf_temporal.languages.serverless_workflow.model.workflow import DataFlowKind
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Spelling
 from swf_temporal.languages.serverless_workflow.reading.versions import v0_5
 from swf_temporal.languages.serverless_workflow.reading.versions.marks import VersionMarker

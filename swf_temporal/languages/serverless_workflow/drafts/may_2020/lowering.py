@@ -22,8 +22,8 @@ from swf_temporal.languages.serverless_workflow.drafts.lowering import (
 )
 from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model
 from swf_temporal.languages.serverless_workflow.expressions import EARLY
-from swf_temporal.languages.serverless_workflow.model import actions, definitions, states, workflow
-from swf_temporal.languages.serverless_workflow.model import definitions as schedules
+from swf_temporal.languages.serverless_workflow.model import actions, states, workflow
+from swf_temporal.languages.serverless_workflow.model import workflow as schedules
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling, Step
 from swf_temporal.languages.serverless_workflow.reading.versions.before_0_8 import LATER_TYPES
@@ -257,8 +257,8 @@ _SPELLINGS: Final[Mapping[type[Node], Spelling]] = {
         renamed={"tasks": "states", "schemaVersion": "specVersion"}, steps=(_documents, _definition)
     ),
     schedules.Start: Spelling(renamed={"window": "@window"}),
-    definitions.Function: Spelling(renamed={"resource": "operation"}, steps=(_function,)),
-    definitions.Event: Spelling(steps=(_correlation,)),
+    workflow.Function: Spelling(renamed={"resource": "operation"}, steps=(_function,)),
+    workflow.Event: Spelling(steps=(_correlation,)),
     states.Transition: Spelling(renamed={"nextTask": "nextState"}, steps=(_expression("@condition"), _produced)),
     states.End: Spelling(steps=(_end,)),
     states.OnError: Spelling(steps=(_expression("@condition"), _error)),

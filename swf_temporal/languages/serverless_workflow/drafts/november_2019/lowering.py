@@ -27,7 +27,7 @@ from swf_temporal.languages.serverless_workflow.drafts.november_2019.event_expre
     parsed,
 )
 from swf_temporal.languages.serverless_workflow.expressions import EARLY
-from swf_temporal.languages.serverless_workflow.model import actions, definitions, states, workflow
+from swf_temporal.languages.serverless_workflow.model import actions, states, workflow
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling, Step
 from swf_temporal.languages.serverless_workflow.reading.versions.november_2019 import VERSION
@@ -274,8 +274,8 @@ def _state(*steps: Step, **renamed: str) -> Spelling:
 
 _SPELLINGS: Final[Mapping[type[Node], Spelling]] = {
     workflow.Workflow: Spelling(renamed={"triggerDefs": "events"}, steps=(_definition,)),
-    definitions.Event: Spelling(steps=(_correlation,)),
-    definitions.Correlation: Spelling(renamed={"path": "@path"}),
+    workflow.Event: Spelling(steps=(_correlation,)),
+    workflow.Correlation: Spelling(renamed={"path": "@path"}),
     states.Transition: Spelling(renamed={"condition": "@condition"}),
     states.OnError: Spelling(steps=(_error,)),
     states.StateDataFilter: Spelling(renamed={"inputPath": "input", "outputPath": "output", "resultPath": "@result"}),

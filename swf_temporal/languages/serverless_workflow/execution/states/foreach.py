@@ -19,10 +19,10 @@ from swf_temporal.languages.serverless_workflow.execution.frames import (
     PartFrame,
 )
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
+from swf_temporal.languages.serverless_workflow.execution.parameters import describe_value
 from swf_temporal.languages.serverless_workflow.execution.step import Step
-from swf_temporal.languages.serverless_workflow.execution.wording import describe_value
 from swf_temporal.languages.serverless_workflow.model.states import ForeachState
-from swf_temporal.languages.serverless_workflow.model.version import DataFlowKind
+from swf_temporal.languages.serverless_workflow.model.workflow import DataFlowKind
 from swf_temporal.runtime.iterations import MAX_AT_ONCE, Iterations, begin_front
 from swf_temporal.runtime.progress import Value
 

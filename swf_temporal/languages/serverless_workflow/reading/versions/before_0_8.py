@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from swf_temporal.languages.serverless_workflow.model import actions, definitions, states, workflow
+from swf_temporal.languages.serverless_workflow.model import actions, states, workflow
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling
 from swf_temporal.languages.serverless_workflow.reading.reshaping import hoist
 from swf_temporal.languages.serverless_workflow.reading.versions.marks import VersionEvidence, objects
@@ -88,7 +88,7 @@ VOCABULARY: Final = Vocabulary(
             renamed={"expressionLanguage": "expressionLang", "schemaVersion": "specVersion"},
             steps=(exec_timeout, state_types),
         ),
-        definitions.Retry: Spelling(steps=(multiplier_as_increment,)),
+        workflow.Retry: Spelling(steps=(multiplier_as_increment,)),
         states.EventState: _WAITING,
         states.OperationState: Spelling(steps=(subflows_as_actions,)),
         states.SwitchState: Spelling(tolerated={"default": "defaultCondition"}, steps=(event_timeout,)),

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from swf_temporal.languages.serverless_workflow.model.version import DataFlowKind
+from swf_temporal.languages.serverless_workflow.model.workflow import DataFlowKind
 from swf_temporal.languages.serverless_workflow.reading.versions import before_0_8, november_2019
 from swf_temporal.languages.serverless_workflow.reading.versions.before_0_8 import (
     Shape,

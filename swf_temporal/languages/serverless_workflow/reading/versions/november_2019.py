@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from swf_temporal.languages.serverless_workflow.model.version import DataFlowKind
+from swf_temporal.languages.serverless_workflow.model.workflow import DataFlowKind
 from swf_temporal.languages.serverless_workflow.reading.versions import before_0_8
 from swf_temporal.languages.serverless_workflow.reading.versions.before_0_8 import first_of, keyed
 from swf_temporal.languages.serverless_workflow.reading.versions.marks import VersionEvidence, objects

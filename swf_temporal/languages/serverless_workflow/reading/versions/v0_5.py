@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from swf_temporal.languages.serverless_workflow.expressions import PATHS
-from swf_temporal.languages.serverless_workflow.model import actions, definitions, states, workflow
-from swf_temporal.languages.serverless_workflow.model import definitions as schedules
+from swf_temporal.languages.serverless_workflow.model import actions, states, workflow
+from swf_temporal.languages.serverless_workflow.model import workflow as schedules
 from swf_temporal.languages.serverless_workflow.model.node import Node
-from swf_temporal.languages.serverless_workflow.model.version import DataFlowKind
+from swf_temporal.languages.serverless_workflow.model.workflow import DataFlowKind
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling
 from swf_temporal.languages.serverless_workflow.reading.versions import before_0_8, v0_6
 from swf_temporal.languages.serverless_workflow.reading.versions.marks import (
@@ -149,13 +149,13 @@ _ACCEPTED: Mapping[type[Node], Accepted] = {
         more={"kind": {"enum": ["default", "terminate", "event"]}, "produceEvent": to(states.ProduceEvent)}
     ),
     states.Transition: Accepted(more={"expression": {"type": "string"}, "produceEvent": to(states.ProduceEvent)}),
-    definitions.Event: Accepted(more={"names": {"type": "array", "items": TEXT}}, instead={"name": ("names",)}),
+    workflow.Event: Accepted(more={"names": {"type": "array", "items": TEXT}}, instead={"name": ("names",)}),
 }
 
 _LATER: Mapping[type[Node], tuple[str, ...]] = {
     workflow.Workflow: ("start", "keepActive", "execTimeout", "expressionLang"),
-    definitions.Function: ("type",),
-    definitions.Retry: ("increment", "maxDelay"),
+    workflow.Function: ("type",),
+    workflow.Retry: ("increment", "maxDelay"),
     states.End: ("terminate", "compensate"),
     states.Transition: ("compensate",),
     states.StateDataFilter: ("input", "output"),

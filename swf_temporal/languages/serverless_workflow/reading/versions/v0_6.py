@@ -6,7 +6,7 @@ Its words that 0.8 tolerates are read in the same way, but without a warning.
 from collections.abc import Mapping
 from typing import Final
 
-from swf_temporal.languages.serverless_workflow.model import actions, definitions, states, workflow
+from swf_temporal.languages.serverless_workflow.model import actions, states, workflow
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling, Step
 from swf_temporal.languages.serverless_workflow.reading.versions import before_0_8, v0_8
@@ -113,7 +113,7 @@ _OWN: Mapping[type[Node], Spelling] = {
         renamed={"expressionLanguage": "expressionLang", "schemaVersion": "specVersion"},
         steps=(_exec_timeout, quietly(before_0_8.state_types)),
     ),
-    definitions.Retry: Spelling(steps=(quietly(before_0_8.multiplier_as_increment), _counts_retries)),
+    workflow.Retry: Spelling(steps=(quietly(before_0_8.multiplier_as_increment), _counts_retries)),
     actions.Action: Spelling(steps=(_inner("timeout"),)),
     states.OnError: Spelling(renamed={"error": "errorRef"}, steps=(_inner("code", "retryRef"),)),
     states.EventState: Spelling(steps=(quietly(before_0_8.event_timeout),)),
@@ -151,8 +151,8 @@ _LATER: Mapping[type[Node], tuple[str, ...]] = {
         "specVersion", "key", "annotations", "dataInputSchema", "dataOutputSchema", "constants", "secrets", "timeouts",
         "errors", "auth", "autoRetries", "extensions",
     ),
-    definitions.Function: ("authRef",),
-    definitions.Event: ("dataOnly",),
+    workflow.Function: ("authRef",),
+    workflow.Event: ("dataOnly",),
     actions.Action: (
         "id", "subFlowRef", "sleep", "retryRef", "retryableErrors", "nonRetryableErrors", "condition", "actionFilter",
         "publish", "args", "arguments", "parameters",

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
-from swf_temporal.languages.serverless_workflow.model import actions, definitions, states, workflow
-from swf_temporal.languages.serverless_workflow.model import definitions as schedules
+from swf_temporal.languages.serverless_workflow.model import actions, states, workflow
+from swf_temporal.languages.serverless_workflow.model import workflow as schedules
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading import reshaping as reshape
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling
@@ -58,7 +58,7 @@ _SPELLINGS: Mapping[type[Node], Spelling] = {
     schedules.Schedule: Spelling(short="interval"),
     schedules.Cron: Spelling(short="expression"),
     # A bare authRef is for the invocation since the version after 0.8; in 0.8 it was for fetching the document.
-    definitions.AuthRef: Spelling(short="invocation"),
+    workflow.AuthRef: Spelling(short="invocation"),
     actions.Action: Spelling(
         tolerated={"actionFilter": "actionDataFilter", "publish": "eventRef"},
         steps=(reshape.arguments_into_function, reshape.retries_out_of_function),

@@ -5,7 +5,7 @@ A text states it by its number. `upgrading/sonataflow` converts definitions of S
 
 from typing import Final
 
-from swf_temporal.languages.serverless_workflow.model.version import DataFlowKind
+from swf_temporal.languages.serverless_workflow.model.workflow import DataFlowKind
 from swf_temporal.languages.serverless_workflow.reading.versions import v0_8
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
 

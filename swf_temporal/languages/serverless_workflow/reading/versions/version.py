@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from swf_temporal.base.errors import Problem
-from swf_temporal.languages.serverless_workflow.model.version import LanguageVersion
+from swf_temporal.languages.serverless_workflow.model.workflow import LanguageVersion
 from swf_temporal.languages.serverless_workflow.reading.versions.marks import VersionEvidence, VersionMarker
 from swf_temporal.languages.serverless_workflow.reading.vocabulary import Vocabulary
 from swf_temporal.text.located import Object

@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import Any, Final, TypeAlias
 
 from swf_temporal.languages.serverless_workflow.model.actions import Action, EventRef, FunctionRef, SubflowRef
-from swf_temporal.languages.serverless_workflow.model.definitions import Function
+from swf_temporal.languages.serverless_workflow.model.workflow import Function
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import (
     Context,
     Step,

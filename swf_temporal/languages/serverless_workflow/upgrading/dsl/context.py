@@ -9,9 +9,9 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.durations import parse_duration
 from swf_temporal.base.errors import Position
 from swf_temporal.languages.serverless_workflow.definition import ServerlessWorkflowDefinition
-from swf_temporal.languages.serverless_workflow.model.definitions import Event
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.states import StateTimeouts
+from swf_temporal.languages.serverless_workflow.model.workflow import Event
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import (
     Inexpressible,
     Translator,

@@ -7,8 +7,8 @@ from typing import Any, Final
 from swf_temporal.base.durations import parse_duration
 from swf_temporal.base.strict_json import show_json
 from swf_temporal.languages.serverless_workflow.model.actions import Action
-from swf_temporal.languages.serverless_workflow.model.definitions import Retry
 from swf_temporal.languages.serverless_workflow.model.states import OnError
+from swf_temporal.languages.serverless_workflow.model.workflow import Retry
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import (
     ERRORS,
     NOT_IMPLEMENTED,

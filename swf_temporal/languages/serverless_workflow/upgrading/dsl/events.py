@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from swf_temporal.base.strict_json import show_json
 from swf_temporal.languages.serverless_workflow.model.actions import EventDataFilter
-from swf_temporal.languages.serverless_workflow.model.definitions import Event
 from swf_temporal.languages.serverless_workflow.model.states import ProduceEvent
+from swf_temporal.languages.serverless_workflow.model.workflow import Event
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import Context, Step, Task, TaskNames, checked_uri
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import Inexpressible, braced, literal, piped
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.merging import Merge, merge_of

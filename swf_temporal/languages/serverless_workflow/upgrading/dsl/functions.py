@@ -6,7 +6,7 @@ from typing import Any, Final, TypeAlias
 
 from swf_temporal.base.strict_json import show_json
 from swf_temporal.languages.serverless_workflow.model.actions import FunctionRef
-from swf_temporal.languages.serverless_workflow.model.definitions import Auth, Function
+from swf_temporal.languages.serverless_workflow.model.workflow import Auth, Function
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import (
     Context,
     Task,

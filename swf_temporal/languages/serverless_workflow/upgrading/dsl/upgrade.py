@@ -9,10 +9,9 @@ from swf_temporal.base.errors import InvalidDefinition, Position, Problem, Sever
 from swf_temporal.base.strict_json import show_json
 from swf_temporal.languages.port import Checked
 from swf_temporal.languages.serverless_workflow.definition import ServerlessWorkflowDefinition
-from swf_temporal.languages.serverless_workflow.model.definitions import Schedule
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.states import EventState, State, WithTransition
-from swf_temporal.languages.serverless_workflow.model.workflow import DataSchema, Workflow
+from swf_temporal.languages.serverless_workflow.model.workflow import DataSchema, Schedule, Workflow
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.actions import as_list
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.context import (
     ERRORS,

@@ -22,7 +22,7 @@ from swf_temporal.expressions.spel_parsing import (
 from swf_temporal.languages.serverless_workflow.upgrading.conditions_to_jq import in_spel
 from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq import place
 from swf_temporal.languages.serverless_workflow.upgrading.lowered import ALL, LATE, Lowered, left
-from swf_temporal.languages.serverless_workflow.upgrading.may_2020.filters import output
+from swf_temporal.languages.serverless_workflow.upgrading.may_2020.nested import output
 from swf_temporal.languages.serverless_workflow.upgrading.paths_to_jq import NotInJqError
 from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, braced, children, path
 from swf_temporal.text.round_trip import add

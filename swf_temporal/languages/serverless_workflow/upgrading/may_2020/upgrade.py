@@ -9,14 +9,15 @@ from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq impo
 from swf_temporal.languages.serverless_workflow.upgrading.lowered import ALL, Lowered
 from swf_temporal.languages.serverless_workflow.upgrading.may_2020 import nested
 from swf_temporal.languages.serverless_workflow.upgrading.may_2020.errors import Errors, names_asked
-from swf_temporal.languages.serverless_workflow.upgrading.may_2020.filters import (
+from swf_temporal.languages.serverless_workflow.upgrading.may_2020.nested import (
+    Nested,
     adds_by_keys,
     alone,
     goes_one_way,
     keyed,
+    rewrite_action,
     state_filter,
 )
-from swf_temporal.languages.serverless_workflow.upgrading.may_2020.nested import Nested, rewrite_action
 from swf_temporal.languages.serverless_workflow.upgrading.paths_to_jq import NotInJqError
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.trees import (

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from swf_temporal.base.errors import Problem
-from swf_temporal.languages.serverless_workflow.model.definitions import Auth
+from swf_temporal.languages.serverless_workflow.model.workflow import Auth
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 from swf_temporal.text.suggestions import did_you_mean
 

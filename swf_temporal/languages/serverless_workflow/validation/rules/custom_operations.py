@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from swf_temporal.base.errors import Problem
 from swf_temporal.languages.serverless_workflow.execution.parameters import function_of
-from swf_temporal.languages.serverless_workflow.model.definitions import Function
+from swf_temporal.languages.serverless_workflow.model.workflow import Function
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 from swf_temporal.runtime.external_activities import OPTIONS, InvalidActivityOptions, parse_activity
 from swf_temporal.text.suggestions import did_you_mean, nearest

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from swf_temporal.base.durations import is_misplaced, parse_duration, what_is_wrong
 from swf_temporal.base.errors import Position, Problem
-from swf_temporal.languages.serverless_workflow.model import actions, definitions, states, workflow
+from swf_temporal.languages.serverless_workflow.model import actions, states, workflow
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 
@@ -21,7 +21,7 @@ _DURATIONS: Mapping[type[Node], Mapping[str, str]] = {
     actions.Action: {"@timeout": "timeout"},
     actions.ActionSleep: {"before": "before", "after": "after"},
     actions.EventRef: {"consumeEventTimeout": "consume_event_timeout"},
-    definitions.Retry: {"delay": "delay", "maxDelay": "max_delay", "increment": "increment"},
+    workflow.Retry: {"delay": "delay", "maxDelay": "max_delay", "increment": "increment"},
     states.ContinueAs: {"workflowExecTimeout": "workflow_exec_timeout"},
     states.SleepState: {"duration": "duration"},
     states.StateTimeouts: _TIMEOUTS,

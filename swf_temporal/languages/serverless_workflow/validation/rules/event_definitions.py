@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from swf_temporal.base.errors import Problem
-from swf_temporal.languages.serverless_workflow.model.definitions import Event
+from swf_temporal.languages.serverless_workflow.model.workflow import Event
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 
 _CODE = "event-definition"

@@ -11,8 +11,8 @@ from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON, identity
 from swf_temporal.base.errors import Position, Problem
 from swf_temporal.languages.serverless_workflow.model.actions import EventRef
-from swf_temporal.languages.serverless_workflow.model.definitions import Correlation, Event
 from swf_temporal.languages.serverless_workflow.model.states import EventState, ProduceEvent
+from swf_temporal.languages.serverless_workflow.model.workflow import Correlation, Event
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 from swf_temporal.runtime.correlation import DEFAULT_SOURCE, is_like
 

@@ -16,7 +16,7 @@ from swf_temporal.languages.expression_hints import (
     hint_for_variable,
 )
 from swf_temporal.languages.serverless_workflow.expressions import PATHS
-from swf_temporal.languages.serverless_workflow.model.definitions import Function
+from swf_temporal.languages.serverless_workflow.model.workflow import Function
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 from swf_temporal.languages.serverless_workflow.validation.fields import (
     Field,

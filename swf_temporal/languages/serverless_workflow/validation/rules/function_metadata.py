@@ -11,7 +11,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import Problem
 from swf_temporal.base.function_types import CONFIG_KEY, CONFIGURED_AS
 from swf_temporal.languages.serverless_workflow.execution.parameters import is_priority, truth_of
-from swf_temporal.languages.serverless_workflow.model.definitions import Function
+from swf_temporal.languages.serverless_workflow.model.workflow import Function
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 from swf_temporal.text.suggestions import did_you_mean, nearest
 

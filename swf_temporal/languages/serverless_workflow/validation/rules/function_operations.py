@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from swf_temporal.base.errors import Problem
 from swf_temporal.base.function_types import TYPES, operation_type
-from swf_temporal.languages.serverless_workflow.model.definitions import Function
+from swf_temporal.languages.serverless_workflow.model.workflow import Function
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 from swf_temporal.text.suggestions import nearest
 

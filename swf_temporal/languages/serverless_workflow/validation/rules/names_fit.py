@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from swf_temporal.base.errors import Problem
-from swf_temporal.languages.serverless_workflow.model.definitions import Event, Function
+from swf_temporal.languages.serverless_workflow.model.workflow import Event, Function
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 from swf_temporal.runtime.ids import ACTIVITY_TYPES, STORED_CHARACTERS, WORKFLOW_TYPES, taken, too_long
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from swf_temporal.base.errors import Problem
 from swf_temporal.base.function_types import operation_type
 from swf_temporal.languages.serverless_workflow.execution.parameters import function_of
-from swf_temporal.languages.serverless_workflow.model.definitions import Function
+from swf_temporal.languages.serverless_workflow.model.workflow import Function
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 
 

@@ -13,7 +13,7 @@ from swf_temporal.expressions.targets import elements, makes
 from swf_temporal.languages.serverless_workflow.model.actions import Action, ActionDataFilter, EventDataFilter
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.states import DataCondition, InjectState, State
-from swf_temporal.languages.serverless_workflow.model.version import DataFlowKind
+from swf_temporal.languages.serverless_workflow.model.workflow import DataFlowKind
 from swf_temporal.languages.serverless_workflow.validation.context import Context, nodes_within
 from swf_temporal.languages.serverless_workflow.validation.flow import reachable, targets
 

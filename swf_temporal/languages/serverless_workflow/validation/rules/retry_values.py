@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from swf_temporal.base.durations import parse_duration
 from swf_temporal.base.errors import Problem
-from swf_temporal.languages.serverless_workflow.model.definitions import Retry
+from swf_temporal.languages.serverless_workflow.model.workflow import Retry
 from swf_temporal.languages.serverless_workflow.validation.context import Context, number
 
 

@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 
 from swf_temporal.base.errors import Position, Problem
-from swf_temporal.languages.serverless_workflow.model.definitions import Start
 from swf_temporal.languages.serverless_workflow.model.states import StateBase, Transition
-from swf_temporal.languages.serverless_workflow.model.workflow import WorkflowExecTimeout
+from swf_temporal.languages.serverless_workflow.model.workflow import Start, WorkflowExecTimeout
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 from swf_temporal.text.suggestions import meant_or_known
 

@@ -19,7 +19,6 @@ from swf_temporal.languages.serverless_workflow.model.actions import (
     FunctionRef,
     SubflowRef,
 )
-from swf_temporal.languages.serverless_workflow.model.definitions import Auth, Correlation, Event
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.states import (
     ContinueAs,
@@ -27,6 +26,7 @@ from swf_temporal.languages.serverless_workflow.model.states import (
     ProduceEvent,
     StateDataFilter,
 )
+from swf_temporal.languages.serverless_workflow.model.workflow import Auth, Correlation, Event
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 from swf_temporal.languages.serverless_workflow.validation.fields import Field, Sort, fields
 

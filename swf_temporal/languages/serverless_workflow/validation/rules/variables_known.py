@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from swf_temporal.base.errors import Problem
 from swf_temporal.expressions.evaluation import BadExpression
 from swf_temporal.expressions.targets import members
-from swf_temporal.languages.serverless_workflow.model.version import REQUEST_FACTS
+from swf_temporal.languages.serverless_workflow.model.workflow import REQUEST_FACTS
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 from swf_temporal.text.suggestions import meant_or_known
 

@@ -28,8 +28,7 @@ from swf_temporal.languages.loading import check, documents_in
 from swf_temporal.languages.marks import Kind, Mark
 from swf_temporal.languages.port import Definition, Language, ShownExpression
 from swf_temporal.simulation.reading import read_scenarios
-from swf_temporal.text.located import LINE_END
-from swf_temporal.text.origin import Source
+from swf_temporal.text.origin import LINE_END, Source
 from swf_temporal.text.parsing import read_data, read_source
 
 _WORD: Final = re.compile(

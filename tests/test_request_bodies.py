@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Mapping
 
 import pytest
 
-from swf_temporal.base import http
-from swf_temporal.base.http import BodyTooLargeError, SlowBodyError, body_of
+from swf_temporal.base import request_bodies
+from swf_temporal.base.request_bodies import BodyTooLargeError, SlowBodyError, body_of
 
 
 class Received:
@@ -34,6 +34,6 @@ async def test_a_body_is_refused_by_the_size_that_its_head_names() -> None:
 
 
 async def test_a_body_that_does_not_arrive_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "_SENDING", 0.01)
+    monkeypatch.setattr(request_bodies, "_SENDING", 0.01)
     with pytest.raises(SlowBodyError):
         await body_of(Received(b"a", is_whole=False), 2)

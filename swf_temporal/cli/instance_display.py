@@ -11,7 +11,7 @@ from swf_temporal.base.client_errors import RunEnded
 from swf_temporal.base.strict_json import show_json
 from swf_temporal.cli.output import OutputFormat, in_columns, print_data
 from swf_temporal.cli.progress import hints, line_of
-from swf_temporal.cli.shell_completion import remember
+from swf_temporal.cli.recent_instances import remember
 from swf_temporal.operations.client import Client, RetriedRequests
 from swf_temporal.operations.instances import execution_of, facts_of
 from swf_temporal.operations.listing import is_open, listed

@@ -56,7 +56,7 @@ def _of_language(language: str | None, version: str | None, title: str | None) -
 
 
 def _of_scenarios(language: str | None, version: str | None, title: str | None) -> dict[str, Any]:
-    from swf_temporal.simulation.scenario import scenario_schema
+    from swf_temporal.simulation.scenario_schema import scenario_schema
 
     if language is not None or version is not None:
         raise UsageError("--scenarios is for definitions of every language", "leave out --language and --version")

@@ -132,7 +132,7 @@ class _Start:
 
 async def _start_one(client: "Client", order: _Start) -> int:
     """Start the instance, print its id, and wait for its output if requested."""
-    from swf_temporal.cli.shell_completion import remember
+    from swf_temporal.cli.recent_instances import remember
     from swf_temporal.temporal.constants import QUEUES
 
     logging.getLogger(QUEUES).setLevel(logging.CRITICAL)  # it is reported below, unless a worker takes it up

@@ -19,7 +19,7 @@ from cachetools import LRUCache
 from swf_temporal.base.cloud_event import CloudEvent, check_attributes
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
-from swf_temporal.base.importing import EVENT_SINKS, offered
+from swf_temporal.base.installed import EVENT_SINKS, offered
 from swf_temporal.events.brokers.families import Brokers
 from swf_temporal.events.brokers.jetstream import storing
 from swf_temporal.events.brokers.port import Channel, Connecting, Message, Send

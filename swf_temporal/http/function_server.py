@@ -20,7 +20,7 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from swf_temporal.base.http import BodyTooLargeError, SlowBodyError, body_of
+from swf_temporal.base.request_bodies import BodyTooLargeError, SlowBodyError, body_of
 from swf_temporal.functions.containers.containers import ACTION_ID, ERROR_CODE, ERROR_MESSAGE, TEMP_DIR
 from swf_temporal.http.authentication import foreign_host, foreign_page
 from swf_temporal.http.container_functions import CallInProgress, FunctionError, Request, ServedFunction

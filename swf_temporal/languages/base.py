@@ -10,8 +10,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import Problem, UsageError, WorkflowFault
 from swf_temporal.languages.marks import Kind, Mark
 from swf_temporal.languages.port import Checked, Definition, ShownExpression
-from swf_temporal.text.located import Object
-from swf_temporal.text.origin import Fetch, Source, nothing
+from swf_temporal.text.origin import Fetch, Object, Source, nothing
 
 if TYPE_CHECKING:
     from swf_temporal.runtime.host import SecretTemplate

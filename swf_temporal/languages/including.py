@@ -12,8 +12,7 @@ from urllib.parse import quote
 
 from swf_temporal.base.errors import Position, Problem
 from swf_temporal.expressions.schema_checking import DATA_KEYWORDS
-from swf_temporal.text.located import Array, Object, UnreadableText
-from swf_temporal.text.origin import UNWRITTEN, Fetch, Source
+from swf_temporal.text.origin import UNWRITTEN, Array, Fetch, Object, Source, UnreadableText
 
 _DRAFTS: Final = ("http://json-schema.org/", "https://json-schema.org/")
 _MAX_DOCUMENTS: Final = 200

@@ -17,8 +17,7 @@ from swf_temporal.expressions.evaluation import BadExpression, Expressions
 from swf_temporal.expressions.lexing import Token, tokens
 from swf_temporal.languages.base import UpgradeChange, Upgraded
 from swf_temporal.languages.port import Checked, Language
-from swf_temporal.text.located import Object, UnreadableText
-from swf_temporal.text.origin import Fetch, Source, nothing
+from swf_temporal.text.origin import Fetch, Object, Source, UnreadableText, nothing
 from swf_temporal.text.parsing import read_object
 from swf_temporal.text.suggestions import nearest
 

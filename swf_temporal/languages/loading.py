@@ -19,8 +19,7 @@ from swf_temporal.base.strict_json import NotJSON, write_json
 from swf_temporal.languages.known import looks_like_definition, migrate, read, read_part, read_pinned
 from swf_temporal.languages.port import Checked, Definition
 from swf_temporal.text.fetching.resources import ReadingMode, Resources, is_web
-from swf_temporal.text.located import Object, written
-from swf_temporal.text.origin import Fetch, ResourceError, Source, nothing
+from swf_temporal.text.origin import Fetch, Object, ResourceError, Source, nothing, written
 from swf_temporal.text.properties import PropertiesText, in_production
 
 MAX_TEXT: Final = 8 * 1024 * 1024

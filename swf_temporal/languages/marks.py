@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import Position
-from swf_temporal.text.located import Array, Object
+from swf_temporal.text.origin import Array, Object
 from swf_temporal.text.parsing import read_data
 
 

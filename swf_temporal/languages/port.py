@@ -15,8 +15,7 @@ from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON, as_text
 from swf_temporal.base.errors import Position, Problem, Severity, UsageError, WorkflowFault
 from swf_temporal.languages.triggers import ConsumedEvent, CorrelationRule, EventStart
-from swf_temporal.text.located import Object
-from swf_temporal.text.origin import Fetch, Source, nothing
+from swf_temporal.text.origin import Fetch, Object, Source, nothing
 
 if TYPE_CHECKING:
     from swf_temporal.base.calendars.moments import ScheduleSpec

@@ -11,8 +11,7 @@ from typing import Any, Final
 
 from swf_temporal.base.files import ENDINGS
 from swf_temporal.migration.report import Finding
-from swf_temporal.text.located import Object, UnreadableText, plain
-from swf_temporal.text.origin import Source
+from swf_temporal.text.origin import Object, Source, UnreadableText, plain
 from swf_temporal.text.parsing import read_data, read_object
 from swf_temporal.text.properties import PropertiesText
 from swf_temporal.text.yaml_text import write_yaml

@@ -18,7 +18,7 @@ from swf_temporal.base.errors import InvalidDefinition, Position, Problem, Sever
 from swf_temporal.base.files import DEFINITIONS, refuse_outside
 from swf_temporal.base.function_types import environment_name, path_of
 from swf_temporal.base.strict_json import show_json
-from swf_temporal.functions.documents.documents import file_named
+from swf_temporal.functions.documents.local_documents import file_named
 from swf_temporal.languages.base import UpgradeChange, Upgraded
 from swf_temporal.languages.known import migrate as rewritten
 from swf_temporal.languages.known import upgrade

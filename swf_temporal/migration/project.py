@@ -26,7 +26,7 @@ from swf_temporal.migration.contents import (
 )
 from swf_temporal.migration.placing import names_of_documents, settle, texts_in
 from swf_temporal.migration.report import Finding
-from swf_temporal.text.located import Object
+from swf_temporal.text.origin import Object
 from swf_temporal.text.properties import PropertiesText
 
 _SKIPPED: Final = frozenset({"target", "build", "node_modules", "test", "dist"})

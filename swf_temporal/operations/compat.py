@@ -9,7 +9,7 @@ from swf_temporal.base.errors import Severity, UsageError
 from swf_temporal.drawing.outline import WorkflowRef
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition, EventUse
-from swf_temporal.text.located import plain
+from swf_temporal.text.origin import plain
 from swf_temporal.text.parsing import read_object
 
 _KEYS = ("name", "id")

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 import uvicorn
 
 from swf_temporal.base.errors import UsageError
-from swf_temporal.base.http import SlowBodyError, patience
+from swf_temporal.base.request_bodies import SlowBodyError, patience
 from swf_temporal.sdk.http_connections import (
     AT_ONCE,
     CONNECTION,

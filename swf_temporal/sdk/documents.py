@@ -20,7 +20,7 @@ from swf_temporal.base.function_types import (
     operation_type,
     secrets_for,
 )
-from swf_temporal.functions.documents.documents import file_named
+from swf_temporal.functions.documents.local_documents import file_named
 from swf_temporal.languages.port import Definition, FunctionUse
 from swf_temporal.text.fetching.resources import Resources, is_web
 from swf_temporal.text.suggestions import nearest

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, Final
 
-from swf_temporal.base.http import SlowBodyError
+from swf_temporal.base.request_bodies import SlowBodyError
 
 _PATIENCE: Final = 30.0
 """Seconds within which a client has to send the head of a request, and to read some of an answer."""

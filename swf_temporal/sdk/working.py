@@ -23,7 +23,7 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 import swf_temporal
 from swf_temporal.base.errors import MissingExtra, StoreUnavailable, UsageError
 from swf_temporal.base.grammar import with_article
-from swf_temporal.base.importing import SECRET_PROVIDERS, offered
+from swf_temporal.base.installed import SECRET_PROVIDERS, offered
 from swf_temporal.events.sinks import Sinks
 from swf_temporal.expressions.guarding import guard
 from swf_temporal.functions.calling import Calls, Functions

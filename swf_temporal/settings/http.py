@@ -21,7 +21,7 @@ from pydantic import (
 
 from swf_temporal.base.errors import UsageError
 from swf_temporal.base.files import why_unreadable
-from swf_temporal.base.http import CREDENTIALS, may_be_passed_on
+from swf_temporal.base.headers import CREDENTIALS, may_be_passed_on
 from swf_temporal.settings.configuration import Section, argument, reading
 from swf_temporal.settings.events import EventSettings
 from swf_temporal.settings.forms import (

@@ -10,9 +10,9 @@ from swf_temporal.base.errors import UsageError
 from swf_temporal.base.grammar import counted
 from swf_temporal.base.strict_json import show_json
 from swf_temporal.runtime.host import TraceEntry, TraceKind
-from swf_temporal.simulation.definitions import check_reading, started_by_events, workflows_of
 from swf_temporal.simulation.model.expectations import Expected, ExpectedRequest, ExpectedRequests
 from swf_temporal.simulation.model.scenario import Scenario
+from swf_temporal.simulation.reading import check_reading, started_by_events, workflows_of
 from swf_temporal.simulation.result import ObservedRun
 
 _SHORT = 60

@@ -8,63 +8,30 @@ import asyncio
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
-from pydantic_core import core_schema
+from typing import TYPE_CHECKING
 
 from swf_temporal.simulation.checking import canonical, check
 from swf_temporal.simulation.clock import EPOCH
 from swf_temporal.simulation.context import SimulationContext
-from swf_temporal.simulation.definitions import broken_in, check_reading, starts_of, workflows_of
 from swf_temporal.simulation.model.expectations import Expected
-from swf_temporal.simulation.model.part import ScenarioPart, StubAnswer
+from swf_temporal.simulation.model.part import StubAnswer
 from swf_temporal.simulation.model.scenario import Scenario
-from swf_temporal.simulation.reading import find_scenarios, read_scenarios, read_script
+from swf_temporal.simulation.reading import (
+    broken_in,
+    check_reading,
+    find_scenarios,
+    read_scenarios,
+    read_script,
+    starts_of,
+    workflows_of,
+)
 from swf_temporal.simulation.result import ObservedRun, Simulation
 from swf_temporal.simulation.script import Scripted, Sleep, jitter_in, scripted
 from swf_temporal.simulation.simulate import events_of
 from swf_temporal.simulation.variables import VariableStore
-from swf_temporal.text.model_errors import DIALECT, field_docs
 
 if TYPE_CHECKING:
     from swf_temporal.simulation.services.stub_services import StubServices
-
-
-def scenario_schema(title: str = "Scenario of Serverless Workflow") -> dict[str, Any]:
-    """Return the JSON Schema (2020-12) of one scenario, a document of a file, with that *title*."""
-    schema = Scenario.model_json_schema(schema_generator=_Generator)
-    return {"$schema": DIALECT, **schema, "title": title}
-
-
-class _Generator(GenerateJsonSchema):
-    """Generates the schemas of what authors may write for the models' types."""
-
-    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
-        """Return the schema of a model, with the docstrings of its fields."""
-        written = super().model_schema(schema)
-        for kind in (one for one in schema["cls"].__mro__ if issubclass(one, ScenarioPart)):
-            for field, text in field_docs(kind):
-                name = kind.model_fields[field].alias or field if field in kind.model_fields else field
-                if name in written.get("properties", {}):
-                    written["properties"][name].setdefault("description", text)
-        return written
-
-    def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
-        """Return the schema of an optional key: null is not allowed."""
-        return self.generate_inner(schema["schema"])
-
-    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
-        """Return the schema of a value with a default, including that if it is meaningful."""
-        written = super().default_schema(schema)
-        if not written.get("default") or not isinstance(written["default"], str | int):
-            written.pop("default", None)
-        return written
-
-    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - asked for by the library
-        """Return False: a title that repeats the name of its key is useless."""
-        return False
-
 
 __all__ = [
     "Expected",

@@ -14,8 +14,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from swf_temporal.base.errors import Position, Problem
-from swf_temporal.text.located import Array, Object
-from swf_temporal.text.origin import Source
+from swf_temporal.text.origin import Array, Object, Source
 from swf_temporal.text.suggestions import did_you_mean
 
 _EXPECTED = {

@@ -7,17 +7,17 @@ from typing import Any, NoReturn
 from swf_temporal.base import strict_json
 from swf_temporal.base.errors import Position, Problem, Severity
 from swf_temporal.base.strict_json import HALF, MalformedJSON, NotJSON, integer, string_at
-from swf_temporal.text.located import (
+from swf_temporal.text.origin import (
     JSON_NUMBER,
     LINE_END,
     MAX_DEPTH,
     Array,
     Object,
+    Source,
     UnreadableText,
     duplicate_key,
     number_of,
 )
-from swf_temporal.text.origin import Source
 from swf_temporal.text.yaml_text import read_plain_yaml, read_yaml
 
 _BLANK = re.compile(r"[ \t\r\n]*")

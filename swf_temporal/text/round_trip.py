@@ -16,8 +16,7 @@ from typing import Any
 
 from swf_temporal.base.errors import MissingExtra, Position
 from swf_temporal.base.strict_json import NotJSON, read_json, show_json
-from swf_temporal.text.located import Array, Object, UnreadableText
-from swf_temporal.text.origin import Source
+from swf_temporal.text.origin import Array, Object, Source, UnreadableText
 
 _BESIDE = 2
 """The index, among the comments of a key, of the one beside its value and below."""

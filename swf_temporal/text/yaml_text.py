@@ -24,8 +24,7 @@ from yaml.events import (
 from swf_temporal.base import strict_json
 from swf_temporal.base.errors import Position, Problem
 from swf_temporal.base.strict_json import HALF, NotJSON, finite, integer
-from swf_temporal.text.located import MAX_DEPTH, Array, Object, UnreadableText, duplicate_key, number_of
-from swf_temporal.text.origin import Source
+from swf_temporal.text.origin import MAX_DEPTH, Array, Object, Source, UnreadableText, duplicate_key, number_of
 
 LOADER = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
 

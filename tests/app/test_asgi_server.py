@@ -18,8 +18,8 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from swf_temporal.base import http
-from swf_temporal.base.http import SlowBodyError, body_of
+from swf_temporal.base import request_bodies
+from swf_temporal.base.request_bodies import SlowBodyError, body_of
 from swf_temporal.sdk import asgi_server, health, http_connections
 from swf_temporal.settings.values import Address
 from tests.cli.conftest import answer_of, free_port
@@ -159,7 +159,7 @@ async def test_nothing_is_done_before_a_small_body_is_there(monkeypatch: pytest.
         assert begun == ["/large"]
         writer.write(b"y" * 8)
         assert (await reader.read(1000)).endswith(b"xyyyyyyyy")
-        monkeypatch.setattr(http, "_SENDING", 0.01)
+        monkeypatch.setattr(request_bodies, "_SENDING", 0.01)
         late = await stack.enter_async_context(connected(address, HALF.replace(b"/ ", b"/late ")))
         assert (await late.read(1000)).startswith(b"HTTP/1.1 408 ")
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from swf_temporal.cli.shell_completion import recall, remember
+from swf_temporal.cli.recent_instances import recall, remember
 from tests.cli.conftest import Dev, Swf, until
 
 NOWHERE = "127.0.0.1:1"

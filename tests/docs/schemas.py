@@ -7,7 +7,7 @@ from typing import Any
 
 from swf_temporal.base.strict_json import show_json
 from swf_temporal.languages.known import language_named
-from swf_temporal.simulation.scenario import scenario_schema
+from swf_temporal.simulation.scenario_schema import scenario_schema
 
 FOLDER = Path(__file__).parents[2] / "schemas"
 VERSIONS = ("November 2019", "May 2020", "0.5", "0.6", "0.7", "0.8", "0.8-next")

@@ -18,7 +18,7 @@ from swf_temporal.base.errors import Position
 from swf_temporal.functions.http.failures import FAULTS
 from swf_temporal.languages.loading import check
 from swf_temporal.simulation.scenario import find_scenarios, read_scenarios, run
-from swf_temporal.text.located import duplicate_key
+from swf_temporal.text.origin import duplicate_key
 from tests.docs import api_page
 from tests.docs.pages import ROOT, Block, blocks_of
 

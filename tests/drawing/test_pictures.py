@@ -16,9 +16,8 @@ from swf_temporal.drawing.model import Box, Picture, cut, width_of
 from swf_temporal.drawing.outline import Outline, OutlinePart, Way
 from swf_temporal.drawing.placing import settled
 from swf_temporal.drawing.svg import page_of, png_of, svg_of
-from swf_temporal.simulation.definitions import workflows_of
 from swf_temporal.simulation.model.scenario import Scenario
-from swf_temporal.simulation.reading import find_scenarios
+from swf_temporal.simulation.reading import find_scenarios, workflows_of
 from tests.drawing.overlaps import overlaps
 
 ROOT = Path(__file__).parents[2]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from swf_temporal import CallFailed, CloudEvent, UsageError
-from swf_temporal.base.importing import SECRET_PROVIDERS, offered
+from swf_temporal.base.installed import SECRET_PROVIDERS, offered
 from swf_temporal.events.consumers.consumer import Consumer, source_of
 from swf_temporal.events.sinks import Sinks
 from swf_temporal.settings.calls import Settings

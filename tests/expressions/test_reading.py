@@ -4,9 +4,9 @@ import pytest
 
 from swf_temporal.base.data import JSON, kind_of
 from swf_temporal.base.errors import ExpressionFailed
-from swf_temporal.expressions.braced import BracedPaths
 from swf_temporal.expressions.compiled import ANY, NOTHING, BadExpression
 from swf_temporal.expressions.early import EarlyExpressions
+from swf_temporal.expressions.early_paths import BracedPaths
 from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.expressions.lexing import tokens
 from swf_temporal.expressions.parsing import kinds_of, parsed

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swf_temporal.base.errors import ExpressionFailed
-from swf_temporal.expressions.braced import BracedPaths
 from swf_temporal.expressions.early import EarlyExpressions
+from swf_temporal.expressions.early_paths import BracedPaths
 from swf_temporal.expressions.evaluation import NOTHING, BadExpression, Expressions
 from swf_temporal.expressions.template import EmbeddedExpression, split
 

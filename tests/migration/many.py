@@ -25,7 +25,7 @@ from swf_temporal.migration.migrate import migrate, write
 from swf_temporal.migration.report import as_data, as_html, as_text
 from swf_temporal.simulation.model.scenario import InlineDefinition
 from swf_temporal.simulation.scenario import find_scenarios
-from swf_temporal.text.located import plain
+from swf_temporal.text.origin import plain
 from swf_temporal.text.parsing import read_data
 from swf_temporal.text.yaml_text import write_yaml
 from tests.migration.__main__ import readable

@@ -15,14 +15,13 @@ import pytest
 
 from swf_temporal.languages.loading import check_file
 from swf_temporal.languages.serverless_workflow.model.workflow import LanguageVersion
-from swf_temporal.languages.serverless_workflow.reading.versions import v0_8, v0_8_sonataflow
+from swf_temporal.languages.serverless_workflow.reading.versions import v0_8
 from swf_temporal.languages.serverless_workflow.upgrading import sonataflow
-from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.sonataflow.migrate import migrate
+from swf_temporal.languages.serverless_workflow.upgrading.trees import UpgradeReport
 from swf_temporal.simulation.scenario import Scenario, find_scenarios
 from swf_temporal.text.fetching.resources import in_mode
-from swf_temporal.text.located import plain
-from swf_temporal.text.origin import Source
+from swf_temporal.text.origin import Source, plain
 from swf_temporal.text.yaml_text import write_yaml
 
 FOLDER: Final = Path(__file__).parents[1] / "scenarios" / "sonataflow"
@@ -78,7 +77,7 @@ def test_everything_that_is_told_of_a_definition_has_a_scenario(monkeypatch: pyt
 def test_every_difference_at_run_time_has_scenarios() -> None:
     """A field of the version that is not as in 0.8 is in the table, and its scenarios show both modes."""
     named = {one.name for one in fields(LanguageVersion)} - {"name"}
-    other = {one for one in named if getattr(v0_8.VERSION, one) != getattr(v0_8_sonataflow.VERSION, one)}
+    other = {one for one in named if getattr(v0_8.VERSION, one) != getattr(v0_8.SONATAFLOW, one)}
     assert other == AT_RUN_TIME.keys()
     for names in AT_RUN_TIME.values():
         for name in names:

@@ -9,7 +9,7 @@ from swf_temporal.languages.serverless_workflow.model.states import STATE_TYPES
 from swf_temporal.runtime.ids import ACTIVITY_TYPES, WORKFLOW_TYPES
 from swf_temporal.simulation.scenario import Scenario, workflows_of
 from swf_temporal.temporal.variables import INSTANCE_ENDED
-from swf_temporal.text.located import plain
+from swf_temporal.text.origin import plain
 from swf_temporal.text.parsing import read_object
 from tests.upgrades.chains import Execution
 

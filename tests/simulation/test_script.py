@@ -10,7 +10,8 @@ from jsonschema import Draft202012Validator
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.simulation.model.part import StubFailure
 from swf_temporal.simulation.reading import _documents
-from swf_temporal.simulation.scenario import StubAnswer, scenario_schema
+from swf_temporal.simulation.scenario import StubAnswer
+from swf_temporal.simulation.scenario_schema import scenario_schema
 from swf_temporal.simulation.script import scripted
 from swf_temporal.text.parsing import read_data
 

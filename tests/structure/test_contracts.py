@@ -30,7 +30,7 @@ BREACHES = {
     "What programs import, and what is done to instances": ("operations/instances.py",
                                                             "from swf_temporal.operations import rerunning"),
     "Functions: ": ("functions/http/client.py", "from swf_temporal.functions.graphql import graphql"),
-    "A language is seen through its port alone": ("simulation/definitions.py", f"from {LANGUAGE}.model import node"),
+    "A language is seen through its port alone": ("simulation/reading.py", f"from {LANGUAGE}.model import node"),
     "Direktiv is seen through its port alone": ("simulation/checking.py",
                                                 "from swf_temporal.languages.direktiv.model import node"),
     "Direktiv: ": ("languages/direktiv/model.py",

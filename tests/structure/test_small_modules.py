@@ -14,7 +14,7 @@ LOADED_BY_NAME = {f"swf_temporal.cli.{command.module}" for command in COMMANDS.v
 }
 """Modules that a table names: they are light, and import what does the work when it is needed."""
 PROGRAMS = {
-    *("swf_temporal.cli.entry", "swf_temporal.temporal.server"),
+    *("swf_temporal.cli.entry", "swf_temporal.temporal.process_watchdog"),
     "swf_temporal.functions.processes.quickjs_process",
 }
 """Modules at which a process begins."""

@@ -15,7 +15,8 @@ from temporalio.api.workflowservice.v1 import GetClusterInfoRequest
 from swf_temporal.base.errors import UsageError
 from swf_temporal.temporal import server as server_module
 from swf_temporal.temporal.connecting import Server, is_free
-from swf_temporal.temporal.server import find_program, local_server, with_watchdog
+from swf_temporal.temporal.process_watchdog import with_watchdog
+from swf_temporal.temporal.server import find_program, local_server
 from tests.cli.conftest import free_port
 from tests.temporal.conftest import Bench
 

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from swf_temporal.base.errors import Position
-from swf_temporal.text.located import UnreadableText, plain, written
-from swf_temporal.text.origin import Source
+from swf_temporal.text.origin import Source, UnreadableText, plain, written
 from swf_temporal.text.parsing import read_object
 
 

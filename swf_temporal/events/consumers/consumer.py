@@ -21,7 +21,8 @@ from typing import Final, Protocol, TypeAlias
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
-from swf_temporal.base.importing import EVENT_SOURCES, offered, optional
+from swf_temporal.base.importing import optional
+from swf_temporal.base.installed import EVENT_SOURCES, offered
 from swf_temporal.base.stopping import end_if_cancelled
 from swf_temporal.base.strict_json import write_json
 from swf_temporal.events.brokers.families import FAMILIES, Brokers

@@ -15,18 +15,18 @@ from swf_temporal.functions.a2a.type import AGENT_CARD
 from swf_temporal.functions.auth.auth import (
     Credential,
     auth_for_document,
-    authenticated,
     find_auth,
     headers_for,
     matching,
     properties_of,
     reading_document,
     secret_of,
-    with_credentials,
     with_tokens,
 )
+from swf_temporal.functions.auth.requests import authenticated, with_credentials
 from swf_temporal.functions.call import Call
-from swf_temporal.functions.documents.documents import Document, Documents, is_web, locate, no_server, service_url
+from swf_temporal.functions.documents.documents import Document, Documents, is_web, locate
+from swf_temporal.functions.documents.servers import no_server, service_url
 from swf_temporal.functions.http.client import Request
 from swf_temporal.functions.json_rpc import ACCEPT, content_of, read_messages, request, result_of
 from swf_temporal.functions.named_arguments import NamedArguments

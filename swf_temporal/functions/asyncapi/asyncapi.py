@@ -39,7 +39,8 @@ from swf_temporal.functions.asyncapi.subscriptions import read_portion
 from swf_temporal.functions.asyncapi.type import OperationReference, reference_of
 from swf_temporal.functions.auth.auth import auth_for_document, headers_for, reading_document, with_tokens
 from swf_temporal.functions.call import Call, variables
-from swf_temporal.functions.documents.documents import Documents, is_web, locate, only_local
+from swf_temporal.functions.documents.documents import Documents, is_web, locate
+from swf_temporal.functions.documents.local_documents import only_local
 from swf_temporal.functions.documents.parts import Document, DocumentPart
 from swf_temporal.functions.http.broker import HttpBroker
 from swf_temporal.functions.port import Described, Performer, Services

@@ -37,8 +37,8 @@ from swf_temporal.functions.asyncapi.parts import Bindings as AllBindings
 from swf_temporal.functions.asyncapi.security import Authentication, broker_credentials
 from swf_temporal.functions.asyncapi.subscriptions import Portion, next_messages, read_delivered
 from swf_temporal.functions.call import IDEMPOTENCY_KEY, Call
-from swf_temporal.functions.documents.documents import no_server, variable_value
 from swf_temporal.functions.documents.parts import Document
+from swf_temporal.functions.documents.servers import no_server, variable_value
 from swf_temporal.functions.http.parameters import as_text
 from swf_temporal.functions.limits import RateLimits
 from swf_temporal.settings.calls import Settings

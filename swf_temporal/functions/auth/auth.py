@@ -4,7 +4,7 @@ import base64
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
-from urllib.parse import parse_qsl, quote, urlsplit
+from urllib.parse import quote
 
 from swf_temporal.base.calls import Auth
 from swf_temporal.base.data import JSON
@@ -13,8 +13,7 @@ from swf_temporal.base.function_types import environment_name, secrets_for
 from swf_temporal.base.grammar import listed
 from swf_temporal.base.importing import origin_of
 from swf_temporal.functions.auth.grants import TOKEN_SCHEMES, read_grant
-from swf_temporal.functions.call import IDEMPOTENCY_KEY, Call
-from swf_temporal.functions.http.client import Request
+from swf_temporal.functions.call import Call
 from swf_temporal.functions.urls import join_url
 from swf_temporal.text.suggestions import suggestion
 
@@ -325,42 +324,3 @@ def _flow(scheme: dict[str, Any], properties: Mapping[str, JSON]) -> tuple[str, 
             if isinstance(endpoint, str):
                 return grant_type, endpoint
     return None
-
-
-def authenticated(request: Request, call: Call) -> Request:
-    """Return *request* with the function's credentials, and the idempotency key if it changes anything."""
-    request = replace(request, callee=call.callee)
-    references = call.function.auth_ref
-    request = with_auth(request, references.invocation if references else None, call)
-    given = {name.lower() for name, _ in request.headers}
-    if request.is_safe or call.key_in_headers is None or IDEMPOTENCY_KEY.lower() in given:
-        return request
-    return replace(request, headers=(*request.headers, (IDEMPOTENCY_KEY, call.key_in_headers)))
-
-
-def with_auth(request: Request, name: str | None, call: Call) -> Request:
-    """Return *request* with the credentials of the definition's auth *name*, if it is not None. Raises CallFailed."""
-    login = digest_login(name, call)
-    if login is None:
-        key = credential_for(name, call)
-        return with_credentials(request, () if key is None else (key,))
-    is_set = any(name.lower() == "authorization" for name, _ in request.headers)
-    return request if is_set else replace(request, login=login)
-
-
-def with_credentials(request: Request, credentials: Iterable[Credential]) -> Request:
-    """Return *request* with *credentials*, which do not override what is already set."""
-    url, headers = request.url, list(request.headers)
-    for credential in credentials:
-        name = credential.name.lower()
-        if credential.where == "query":
-            if credential.name in (given for given, _ in parse_qsl(urlsplit(url).query, keep_blank_values=True)):
-                continue
-            url += f"{'&' if '?' in url else '?'}{quote(credential.name, safe='')}={quote(credential.value, safe='')}"
-        elif credential.where == "cookie":
-            before = [value for name, value in headers if name.lower() == "cookie"]
-            headers = [(name, value) for name, value in headers if name.lower() != "cookie"]
-            headers.append(("Cookie", "; ".join([*before, f"{credential.name}={quote(credential.value, safe='')}"])))
-        elif name not in {given.lower() for given, _ in headers}:
-            headers.append((credential.name, credential.value))
-    return replace(request, url=url, headers=tuple(headers))

@@ -20,7 +20,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from swf_temporal.base.errors import PayloadTooLarge, StoreUnavailable
-from swf_temporal.base.http import BodyTooLargeError, SlowBodyError, body_of
+from swf_temporal.base.request_bodies import BodyTooLargeError, SlowBodyError, body_of
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.containers.folders import BYTES_TYPE, MAX_BYTES
 from swf_temporal.functions.logs import write_line

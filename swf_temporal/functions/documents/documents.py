@@ -2,85 +2,24 @@
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cachetools import LRUCache, TTLCache
 
-from swf_temporal.base.calls import Function
-from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed, permanent_failure
 from swf_temporal.base.files import read_bytes
-from swf_temporal.base.function_types import Callee, environment_name, operation_type
 from swf_temporal.base.importing import Origin, read_origin
-from swf_temporal.functions.call import Call
 from swf_temporal.functions.documents.parts import Document, UnresolvedReference, as_path, is_web, normal
-from swf_temporal.functions.http.parameters import as_text
 from swf_temporal.functions.urls import join_url
-from swf_temporal.settings.calls import Settings
 from swf_temporal.text.fetching.resources import Resources, is_allowed, read_file, variable_name
 from swf_temporal.text.origin import FROM_HOSTS, ResourceError
 from swf_temporal.text.parsing import read_data
 
 if TYPE_CHECKING:
     from swf_temporal.functions.http.client import Http
-
-
-class NotLocalError(Exception):
-    """The document is on the web, and only a call may fetch it."""
-
-
-def document_named(function: Function) -> str | None:
-    """Return the file or URL of the document that *function* names; None if it does not name one."""
-    kind = operation_type(function.type)
-    return None if kind is None else kind.document(function.operation)
-
-
-def file_named(function: Function, base: str | None) -> Path | None:
-    """Return the file of the document that *function* names, relative to *base*; None if it does not name one.
-
-    The file need not exist.
-    """
-    name = document_named(function)
-    if name is None or is_web(name):
-        return None
-    path = Path(as_path(name))
-    if base is None or path.is_absolute():
-        return path
-    return None if is_web(base) else Path(as_path(base)) / path
-
-
-_Value = TypeVar("_Value")
-
-
-async def looked(look: Callable[[Call], Awaitable[_Value]], function: Function, base: str | None) -> _Value | None:
-    """Return the result of *look* for *function*; None if its document is on the web. Only raises CallFailed."""
-    try:
-        return await look(Call(function, base=base))
-    except NotLocalError:
-        return None
-    except CallFailed:
-        raise
-    except Exception as error:
-        message = f"function '{function.name}' could not be inspected: {type(error).__name__}: {error}"
-        raise CallFailed(message, code="InternalError", cause=type(error).__name__) from error
-
-
-def only_local(read: Callable[[], _Value]) -> Callable[[], _Value]:
-    """Return *read*, but raising NotLocalError if a document refers to another one on the web."""
-
-    def reading() -> _Value:
-        try:
-            return read()
-        except UnresolvedReference as needed:
-            if is_web(needed.location):
-                raise NotLocalError(needed.message) from needed
-            raise
-
-    return reading
-
 
 __all__ = ["Document", "Documents", "Headers", "is_web", "locate"]
 
@@ -89,6 +28,7 @@ _MAX_KEPT = 64
 _MAX_OTHERS = 256
 
 Headers = tuple[tuple[str, str], ...]
+_Value = TypeVar("_Value")
 
 
 def check_openapi(document: Document) -> None:
@@ -267,38 +207,3 @@ def _parse(name: str, text: bytes) -> dict[str, Any]:
 
 def _not_openapi(name: str, reason: str) -> CallFailed:
     return permanent_failure("BadDocument", f"the document '{name}' is not an OpenAPI document: {reason}")
-
-
-def service_url(settings: Settings, callee: Callee, url: str) -> str:
-    """Return the *url* in a definition; one without a host is relative to the configured server of *callee*.
-
-    Raises CallFailed if it has no host, and none is configured.
-    """
-    if is_web(url):
-        return url
-    server = settings.base_url_for(callee)
-    if server is None:
-        raise no_server(callee.function, f"'{url}' does not name one")
-    return f"{server.rstrip('/')}/{url.lstrip('/')}"
-
-
-def no_server(function: str, reason: str) -> CallFailed:
-    """Return the fault of a function whose server is not known, with how to configure it."""
-    variable = f"SWF_BASE_URL_{environment_name(function)}"
-    message = f"the server of function '{function}' is not known: {reason}; set {variable} or SWF_BASE_URL"
-    return permanent_failure("NoServer", message)
-
-
-def variable_value(document: Document, name: str, declared: Mapping[str, JSON], given: JSON) -> str:
-    """Return the value of a server's variable: the *given* one, or its default. Raises CallFailed if it is invalid."""
-    if given is None:
-        return as_text(declared.get("default"))
-    values = declared.get("enum")
-    possible = [as_text(value) for value in values] if isinstance(values, list) else []
-    if possible and as_text(given) not in possible:
-        kinds = ", ".join(possible)
-        message = (
-            f"the server in '{document.name}' has no '{as_text(given)}' for its variable '{name}': it can be {kinds}"
-        )
-        raise permanent_failure("BadOperation", message)
-    return as_text(given)

@@ -15,9 +15,10 @@ from cachetools import TTLCache
 from swf_temporal.base.data import JSON, plain_numbers
 from swf_temporal.base.errors import CallFailed, permanent_failure
 from swf_temporal.base.strict_json import write_json
-from swf_temporal.functions.auth.auth import authenticated, with_auth, with_named_tokens
+from swf_temporal.functions.auth.auth import with_named_tokens
+from swf_temporal.functions.auth.requests import authenticated, with_auth
 from swf_temporal.functions.call import Call
-from swf_temporal.functions.documents.documents import service_url
+from swf_temporal.functions.documents.servers import service_url
 from swf_temporal.functions.graphql.type import FORM, is_name
 from swf_temporal.functions.http.client import Http, Request
 from swf_temporal.functions.port import Performer, Services

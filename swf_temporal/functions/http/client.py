@@ -16,7 +16,7 @@ from swf_temporal import __version__
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed, permanent_failure
 from swf_temporal.base.function_types import Callee
-from swf_temporal.base.http import may_be_passed_on
+from swf_temporal.base.headers import may_be_passed_on
 from swf_temporal.base.importing import PORTS, Origin, origin_of
 from swf_temporal.base.strict_json import show_json
 from swf_temporal.functions.call import attempts_before

@@ -6,7 +6,7 @@ from typing import Final
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import permanent_failure
-from swf_temporal.base.http import CREDENTIALS
+from swf_temporal.base.headers import CREDENTIALS
 from swf_temporal.functions.call import FAIL_ON_STATUS_CODE, Call, switch
 from swf_temporal.functions.http.client import HttpResponse, HttpStatusError
 from swf_temporal.text.bodies import read_answer, read_error_answer

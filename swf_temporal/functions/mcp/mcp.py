@@ -10,7 +10,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.auth.auth import with_tokens
 from swf_temporal.functions.call import Call
-from swf_temporal.functions.documents.documents import service_url
+from swf_temporal.functions.documents.servers import service_url
 from swf_temporal.functions.json_rpc import METHOD_NOT_FOUND, request, result_of
 from swf_temporal.functions.mcp.transports import INITIALIZE, Transport, over_http, over_stdio
 from swf_temporal.functions.named_arguments import NamedArguments

@@ -9,7 +9,7 @@ from typing import Final, Protocol
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
-from swf_temporal.functions.auth.auth import authenticated
+from swf_temporal.functions.auth.requests import authenticated
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.http.client import Http, Request
 from swf_temporal.functions.json_rpc import ACCEPT, content_of, read_message, read_messages

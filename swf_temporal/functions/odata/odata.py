@@ -13,9 +13,10 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed, permanent_failure
 from swf_temporal.base.importing import origin_of
 from swf_temporal.base.strict_json import write_json
-from swf_temporal.functions.auth.auth import authenticated, with_named_tokens
+from swf_temporal.functions.auth.auth import with_named_tokens
+from swf_temporal.functions.auth.requests import authenticated
 from swf_temporal.functions.call import Call
-from swf_temporal.functions.documents.documents import service_url
+from swf_temporal.functions.documents.servers import service_url
 from swf_temporal.functions.http.client import Request
 from swf_temporal.functions.http.failures import failure
 from swf_temporal.functions.http.parameters import as_text, escape

@@ -18,16 +18,15 @@ from swf_temporal.base.errors import CallFailed, permanent_failure
 from swf_temporal.functions.auth.auth import (
     Credential,
     auth_for_document,
-    authenticated,
     find_auth,
     headers_for,
     matching,
     properties_of,
     reading_document,
     secret_of,
-    with_credentials,
     with_tokens,
 )
+from swf_temporal.functions.auth.requests import authenticated, with_credentials
 from swf_temporal.functions.call import CHECK_RESPONSE, Call, switch, variables
 from swf_temporal.functions.documents.documents import (
     Document,

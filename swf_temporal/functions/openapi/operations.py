@@ -15,8 +15,9 @@ from swf_temporal.base.errors import permanent_failure
 from swf_temporal.base.function_types import Callee
 from swf_temporal.base.strict_json import read_written, write_json
 from swf_temporal.expressions.json_schema import BadSchema, DataSchemaValidator
-from swf_temporal.functions.documents.documents import is_web, no_server, variable_value
+from swf_temporal.functions.documents.documents import is_web
 from swf_temporal.functions.documents.parts import Document, DocumentPart, self_contained
+from swf_temporal.functions.documents.servers import no_server, variable_value
 from swf_temporal.functions.http.bodies import FORM, MULTIPART, accept, closest, is_form
 from swf_temporal.functions.http.parameters import FormField, Parameter
 from swf_temporal.functions.urls import split_url

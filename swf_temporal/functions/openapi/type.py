@@ -99,7 +99,7 @@ async def _look(documents: "Documents", call: Call) -> Described:
 
     Raises CallFailed, or NotLocalError if the document refers to one on the web.
     """
-    from swf_temporal.functions.documents.documents import only_local
+    from swf_temporal.functions.documents.local_documents import only_local
     from swf_temporal.functions.openapi.operations import find_operation, server_url
     from swf_temporal.settings.calls import Settings
 

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field, replace
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import permanent_failure
-from swf_temporal.functions.auth.auth import authenticated, with_tokens
+from swf_temporal.functions.auth.auth import with_tokens
+from swf_temporal.functions.auth.requests import authenticated
 from swf_temporal.functions.call import Call, switch
-from swf_temporal.functions.documents.documents import service_url
+from swf_temporal.functions.documents.servers import service_url
 from swf_temporal.functions.http.bodies import OCTETS, is_file, write_body
 from swf_temporal.functions.http.client import HttpResponse, Request
 from swf_temporal.functions.http.parameters import Parameter, as_text, escape, in_path, in_query

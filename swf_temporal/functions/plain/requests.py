@@ -7,7 +7,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed, permanent_failure
 from swf_temporal.base.strict_json import show_json
 from swf_temporal.functions.call import Call
-from swf_temporal.functions.documents.documents import service_url
+from swf_temporal.functions.documents.servers import service_url
 from swf_temporal.functions.http.client import Request
 from swf_temporal.functions.http.results import CONTENT, OUTPUT, OUTPUTS, REDIRECT, reader, result_in
 from swf_temporal.functions.plain.plain import Parts, answer_to, written

@@ -21,7 +21,8 @@ from swf_temporal.base.errors import CallFailed, permanent_failure
 from swf_temporal.base.grammar import with_article
 from swf_temporal.functions.auth.auth import headers_for, with_named_tokens
 from swf_temporal.functions.call import Call
-from swf_temporal.functions.documents.documents import is_web, locate, no_server
+from swf_temporal.functions.documents.documents import is_web, locate
+from swf_temporal.functions.documents.servers import no_server
 from swf_temporal.functions.limits import check_local_host
 from swf_temporal.functions.port import Described, Performer, Services
 from swf_temporal.functions.rpc.channels import Channels, Target, library, target_of

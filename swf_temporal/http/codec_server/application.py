@@ -22,7 +22,7 @@ from temporalio.converter import DataConverter
 
 from swf_temporal.base.errors import PayloadUnavailable
 from swf_temporal.base.grammar import counted
-from swf_temporal.base.http import BodyTooLargeError, SlowBodyError, body_of
+from swf_temporal.base.request_bodies import BodyTooLargeError, SlowBodyError, body_of
 from swf_temporal.base.strict_json import NotJSON, read_json
 from swf_temporal.http.authentication import (
     JwtVerifier,

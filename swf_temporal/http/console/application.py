@@ -15,7 +15,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from swf_temporal.base.errors import UsageError
-from swf_temporal.base.http import BodyTooLargeError, SlowBodyError, body_of
+from swf_temporal.base.request_bodies import BodyTooLargeError, SlowBodyError, body_of
 from swf_temporal.base.strict_json import write_json
 from swf_temporal.http.console import actions, definitions, instances, lists, rerunning, steps, tasks
 from swf_temporal.http.console.drawing import Drawing, Drawn

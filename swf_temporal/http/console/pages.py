@@ -21,8 +21,8 @@ from swf_temporal.base.durations import format_duration
 from swf_temporal.base.strict_json import NotJSON, read_written, show_beginning, show_json
 from swf_temporal.drawing.course import lasted
 from swf_temporal.drawing.svg import STYLE
+from swf_temporal.http.gateway.instances import PLAIN_JSON
 from swf_temporal.http.gateway.refusals import Refused
-from swf_temporal.http.gateway.written import PLAIN_JSON
 
 HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "

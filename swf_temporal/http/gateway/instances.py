@@ -2,15 +2,20 @@
 
 import asyncio
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote
 
 from starlette.responses import JSONResponse, Response
+from temporalio.common import RawValue
+from temporalio.converter import DataConverter
 
 from swf_temporal.base.client_errors import InstanceNotFoundError, RunEnded
+from swf_temporal.base.data import JSON
 from swf_temporal.base.durations import LENGTHS, parse_length
+from swf_temporal.base.strict_json import write_json
 from swf_temporal.http.gateway.answers import (
     ACTION,
     ASSIGNEE,
@@ -31,16 +36,61 @@ from swf_temporal.http.gateway.answers import (
 )
 from swf_temporal.http.gateway.refusals import Refused
 from swf_temporal.http.gateway.requests import RequestContext
-from swf_temporal.http.gateway.written import object_with, output_of
 from swf_temporal.operations.audit import audit_trail
 from swf_temporal.operations.changing import CANCEL, PAUSE, RESUME, TERMINATE, Change
-from swf_temporal.operations.client import Client, Instance
-from swf_temporal.operations.instances import described, execution_of, facts_of
+from swf_temporal.operations.client import Client, Instance, warned_if_not_taken_up
+from swf_temporal.operations.instances import PATIENCE, data_of, described, execution_of, facts_of
 from swf_temporal.operations.listing import RUNNING, Conditions, filter_of, is_open, listed
 from swf_temporal.operations.rerunning import Plan, plan_rerun, plan_retry
 from swf_temporal.operations.tasks import TaskFilter, complete_task, find_task, list_tasks
 from swf_temporal.runtime.ids import WORKFLOW_TYPES
+from swf_temporal.temporal.client import Handle, result
 from swf_temporal.temporal.search_attributes import NotRegisteredError
+
+PLAIN_JSON: Final = b"json/plain"
+"""The encoding of values that are stored as JSON."""
+_MEDIA: Final = "application/json"
+
+
+def written(value: RawValue | JSON, converter: DataConverter) -> bytes:
+    """Return *value*, which *converter* may have decoded already, as JSON."""
+    if not isinstance(value, RawValue):
+        return write_json(value).encode()
+    if value.payload.metadata.get("encoding") == PLAIN_JSON:
+        return value.payload.data
+    return write_json(next(iter(converter.payload_converter.from_payloads([value.payload])), None)).encode()
+
+
+async def output_of(client: Client, instance: Instance) -> bytes:
+    """Return the output of *instance* as JSON, once it has ended. Raises RunEnded if it has none."""
+    temporal = client.temporal
+    handle: Handle = temporal.get_workflow_handle(instance.id, run_id=instance.run_id, result_type=RawValue)
+    async with warned_if_not_taken_up(temporal, handle):
+        return written(await result(handle), temporal.data_converter)
+
+
+async def current_data_of(client: Client, instance_id: str) -> bytes:
+    """Return the data of an instance as JSON. Raises UsageError."""
+    found = await data_of(client, instance_id, PATIENCE, result_type=RawValue)
+    return written(found, client.temporal.data_converter)
+
+
+def object_with(
+    facts: Mapping[str, Any], name: str, value: bytes, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Answer with an object that has *facts*, which are not empty, and as *name* the JSON *value*."""
+    return Response(_joined(facts, name, value), status, headers, _MEDIA)
+
+
+def objects_with(objects: Mapping[str, bytes], id_name: str, name: str) -> Response:
+    """Answer with a list of objects, each with its id and as *name* its JSON value."""
+    content = b",".join(_joined({id_name: one}, name, value) for one, value in objects.items())
+    return Response(b"[" + content + b"]", media_type=_MEDIA)
+
+
+def _joined(facts: Mapping[str, Any], name: str, value: bytes) -> bytes:
+    return write_json(facts)[:-1].encode() + b"," + write_json(name).encode() + b":" + value + b"}"
+
 
 _PATIENCE: Final = 2.0
 """Seconds for which to look for an instance: an accepted event starts one shortly."""

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from temporalio.common import MetricMeter
 
 from swf_temporal.base.data import JSON
-from swf_temporal.base.http import BodyTooLargeError, SlowBodyError, body_of
+from swf_temporal.base.request_bodies import BodyTooLargeError, SlowBodyError, body_of
 from swf_temporal.http.gateway.answers import BUSINESS_KEY, WAIT, Parameter, what_is_wrong
 from swf_temporal.http.gateway.cloud_events import json_of_body
 from swf_temporal.http.gateway.refusals import Refused

@@ -14,11 +14,17 @@ from swf_temporal.base.client_errors import InstanceNotFoundError, RunEnded
 from swf_temporal.base.errors import ExpressionFailed, SchemaMismatch, UsageError, WrongData
 from swf_temporal.http.gateway.answers import MAX_ACTIVE
 from swf_temporal.http.gateway.authentication import refuse_workflow
-from swf_temporal.http.gateway.instances import TenantInstance, instance_of
+from swf_temporal.http.gateway.instances import (
+    TenantInstance,
+    current_data_of,
+    instance_of,
+    object_with,
+    objects_with,
+    output_of,
+)
 from swf_temporal.http.gateway.refusals import Refused, refusal_of
 from swf_temporal.http.gateway.requests import RequestContext
 from swf_temporal.http.gateway.workflows import definition_of, show_input_schema, started
-from swf_temporal.http.gateway.written import current_data_of, object_with, objects_with, output_of
 from swf_temporal.operations.client import Instance
 from swf_temporal.operations.instances import PATIENCE, resting
 from swf_temporal.operations.listing import filter_of, is_open, listed

@@ -23,8 +23,7 @@ from swf_temporal.languages.direktiv.starts import compiled, consumed_events, ev
 from swf_temporal.languages.marks import pointers_in
 from swf_temporal.languages.port import Definition, EventUse, FunctionUse, Language, Words
 from swf_temporal.languages.triggers import ConsumedEvent, EventStart
-from swf_temporal.text.located import Object, written
-from swf_temporal.text.origin import Source
+from swf_temporal.text.origin import Object, Source, written
 
 if TYPE_CHECKING:
     from swf_temporal.base.calendars.moments import ScheduleSpec

@@ -12,8 +12,7 @@ from swf_temporal.languages.base import LanguageBase
 from swf_temporal.languages.direktiv.words import FUNCTION_TYPES, NAME, STATE_TYPES
 from swf_temporal.languages.marks import Kind, Mark, NameKeys
 from swf_temporal.languages.port import Checked, Definition
-from swf_temporal.text.located import Object, objects_in
-from swf_temporal.text.origin import Fetch, Source, nothing
+from swf_temporal.text.origin import Fetch, Object, Source, nothing, objects_in
 
 if TYPE_CHECKING:
     from swf_temporal.runtime.host import SecretTemplate

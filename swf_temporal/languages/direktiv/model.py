@@ -18,8 +18,7 @@ from pydantic import (
 from pydantic.json_schema import SkipJsonSchema
 
 from swf_temporal.languages.direktiv.words import Revision
-from swf_temporal.text.located import Object, with_floats
-from swf_temporal.text.origin import NOWHERE, Where
+from swf_temporal.text.origin import NOWHERE, Object, Where, with_floats
 
 T = TypeVar("T")
 

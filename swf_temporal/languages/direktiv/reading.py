@@ -10,8 +10,7 @@ from swf_temporal.base.errors import Position, Problem, UsageError
 from swf_temporal.languages.direktiv import model
 from swf_temporal.languages.direktiv.model import Node, Workflow
 from swf_temporal.languages.direktiv.words import FUNCTION_TYPES, START_TYPES, STATE_TYPES
-from swf_temporal.text.located import Array, Object
-from swf_temporal.text.origin import Source
+from swf_temporal.text.origin import Array, Object, Source
 from swf_temporal.text.suggestions import did_you_mean
 
 _CALLED = {

@@ -24,7 +24,7 @@ from swf_temporal.languages.direktiv.model import (
 )
 from swf_temporal.languages.triggers import ConsumedEvent, CorrelationRule, EventStart
 from swf_temporal.runtime.correlation import Taken, assigned, usable
-from swf_temporal.text.located import plain
+from swf_temporal.text.origin import plain
 
 if TYPE_CHECKING:
     from swf_temporal.base.calendars.moments import ScheduleSpec

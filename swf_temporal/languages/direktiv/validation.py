@@ -36,8 +36,7 @@ from swf_temporal.languages.direktiv.model import (
 from swf_temporal.languages.direktiv.schemas import validator_of
 from swf_temporal.languages.direktiv.starts import compiled, parts_of
 from swf_temporal.runtime.ids import too_long
-from swf_temporal.text.located import Array, Object, plain
-from swf_temporal.text.origin import Source
+from swf_temporal.text.origin import Array, Object, Source, plain
 from swf_temporal.text.suggestions import NEVER_ENTERED, did_you_mean, meant_or_known
 
 

@@ -52,8 +52,7 @@ from swf_temporal.languages.metadata import attributes_of, concurrency_of, peopl
 from swf_temporal.languages.port import Concurrency, Definition, EventUse, FunctionUse, Language, Words
 from swf_temporal.languages.triggers import ConsumedEvent, CorrelationRule, EventStart
 from swf_temporal.runtime.correlation import Taken, assigned, usable
-from swf_temporal.text.located import Object, plain
-from swf_temporal.text.origin import Source
+from swf_temporal.text.origin import Object, Source, plain
 
 if TYPE_CHECKING:
     from swf_temporal.base.calendars.moments import ScheduleSpec

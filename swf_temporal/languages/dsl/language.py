@@ -16,8 +16,7 @@ from swf_temporal.languages.dsl.names import DIRECTIVES, NAME, TITLE, is_zigflow
 from swf_temporal.languages.including import at_its_origin
 from swf_temporal.languages.marks import Kind, Mark, in_order, referred
 from swf_temporal.languages.port import Checked, Definition, ShownExpression
-from swf_temporal.text.located import Object, objects_in, written
-from swf_temporal.text.origin import Fetch, Source, nothing
+from swf_temporal.text.origin import Fetch, Object, Source, nothing, objects_in, written
 
 if TYPE_CHECKING:
     from swf_temporal.expressions.compiled import EvaluationOutcome

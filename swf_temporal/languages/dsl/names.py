@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from swf_temporal.text.located import Object, objects_in
+from swf_temporal.text.origin import Object, objects_in
 
 
 class WrittenTask(NamedTuple):

@@ -15,7 +15,7 @@ from swf_temporal.languages.including import at_its_origin
 from swf_temporal.languages.marks import pointers_in
 from swf_temporal.languages.metadata import attributes_of, concurrency_of, people_of
 from swf_temporal.languages.port import Concurrency, Definition, EventUse, FunctionUse, Language, Words
-from swf_temporal.languages.serverless_workflow.execution.events import value_in
+from swf_temporal.languages.serverless_workflow.execution.correlation import value_in
 from swf_temporal.languages.serverless_workflow.execution.parameters import functions_of
 from swf_temporal.languages.serverless_workflow.expressions import expressions_of
 from swf_temporal.languages.serverless_workflow.model.states import EventState, expectations
@@ -25,8 +25,7 @@ from swf_temporal.languages.serverless_workflow.validation.references import eve
 from swf_temporal.languages.serverless_workflow.validation.schedules import compiled
 from swf_temporal.languages.triggers import ConsumedEvent, CorrelationRule, EventStart
 from swf_temporal.runtime.host import SEMANTICS
-from swf_temporal.text.located import plain
-from swf_temporal.text.origin import Source
+from swf_temporal.text.origin import Source, plain
 
 if TYPE_CHECKING:
     from swf_temporal.languages.serverless_workflow.execution.program import Program

@@ -37,7 +37,7 @@ def expressions_of(workflow: Workflow) -> Expressions:
 
         return EarlyExpressions(workflow.language_version.path_synonyms)
     if workflow.expression_lang == PATHS:
-        from swf_temporal.expressions.braced import BracedPaths  # noqa: PLC0415 - likewise
+        from swf_temporal.expressions.early_paths import BracedPaths  # noqa: PLC0415 - likewise
 
         return BracedPaths()
     return Expressions(

@@ -23,8 +23,7 @@ from swf_temporal.languages.serverless_workflow.reading.document import read_par
 from swf_temporal.languages.serverless_workflow.reading.versions.detection import Detected
 from swf_temporal.languages.serverless_workflow.reading.versions.version import WordsOf
 from swf_temporal.languages.serverless_workflow.validation.rules import validate
-from swf_temporal.text.located import Object
-from swf_temporal.text.origin import Fetch, Source, nothing
+from swf_temporal.text.origin import Fetch, Object, Source, nothing
 
 if TYPE_CHECKING:
     from swf_temporal.runtime.host import SecretTemplate

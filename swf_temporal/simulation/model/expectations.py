@@ -17,8 +17,8 @@ from pydantic import (
 from swf_temporal.base.errors import Severity
 from swf_temporal.simulation.model.part import Duration, Json, Moment, OptionalKey, ScenarioPart
 from swf_temporal.simulation.result import Status
-from swf_temporal.text.located import Array, Object
 from swf_temporal.text.model_errors import WRONG_FORM, validation_error, wrong_form
+from swf_temporal.text.origin import Array, Object
 
 _MAX_UNEXPECTED = 5
 """The maximum number of unexpected starts that are listed."""

@@ -22,9 +22,8 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
 from swf_temporal.base.durations import parse_duration
-from swf_temporal.text.located import plain
 from swf_temporal.text.model_errors import validation_error
-from swf_temporal.text.origin import Source
+from swf_temporal.text.origin import Source, plain
 
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(?P<offset>Z|[+-]\d\d:\d\d)?", re.ASCII)
 """A date and time of RFC 3339."""

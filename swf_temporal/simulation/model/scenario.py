@@ -33,9 +33,8 @@ from swf_temporal.simulation.model.part import (
 )
 from swf_temporal.simulation.model.services import Services
 from swf_temporal.text.fetching.resources import ReadingMode
-from swf_temporal.text.located import Object
 from swf_temporal.text.model_errors import validation_error, wrong_form
-from swf_temporal.text.origin import Source
+from swf_temporal.text.origin import Object, Source
 
 HOSTS: Final = ("simulation", "temporal")
 """The default hosts of a scenario."""

@@ -11,7 +11,8 @@ import pytest
 
 from swf_temporal.base.calls import Function
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.functions.documents.documents import file_named, locate
+from swf_temporal.functions.documents.documents import locate
+from swf_temporal.functions.documents.local_documents import file_named
 from swf_temporal.functions.rpc import protos
 from swf_temporal.settings.calls import Settings
 from swf_temporal.text.fetching.resources import Resources

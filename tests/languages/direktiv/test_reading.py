@@ -14,7 +14,7 @@ from swf_temporal.languages.loading import check, load, load_pinned
 from swf_temporal.sdk.definitions import catalogue_of
 from swf_temporal.simulation.model.scenario import InlineDefinition
 from swf_temporal.simulation.reading import read_scenarios
-from swf_temporal.text.located import plain
+from swf_temporal.text.origin import plain
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios" / "direktiv"
 WHOLE: dict[str, Any] = {

@@ -12,8 +12,7 @@ from swf_temporal.languages.known import is_definition, looks_like_definition
 from swf_temporal.languages.loading import check, check_file
 from swf_temporal.languages.marks import Kind
 from swf_temporal.text.fetching.resources import Resources
-from swf_temporal.text.located import plain
-from swf_temporal.text.origin import Source
+from swf_temporal.text.origin import Source, plain
 from swf_temporal.text.parsing import read_object
 
 HEAD = "document: {dsl: 1.0.3, namespace: test, name: a, version: 0.1.0}\n"

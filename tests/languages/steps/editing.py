@@ -7,7 +7,7 @@ from typing import Any
 from swf_temporal.base.data import JSON
 from swf_temporal.languages.marks import Kind, Mark, in_order, referred
 from swf_temporal.languages.port import ShownExpression
-from swf_temporal.text.located import Object
+from swf_temporal.text.origin import Object
 from tests.languages.steps.expressions import MARK, StepsExpressions
 from tests.languages.steps.model import SIDE_BY_SIDE
 

@@ -23,8 +23,7 @@ from swf_temporal.languages.port import Checked, Definition, FunctionUse, Langua
 from swf_temporal.languages.triggers import ConsumedEvent
 from swf_temporal.runtime.host import SecretTemplate
 from swf_temporal.runtime.run import Run
-from swf_temporal.text.located import Object, objects_in, plain
-from swf_temporal.text.origin import Fetch, Source, nothing
+from swf_temporal.text.origin import Fetch, Object, Source, nothing, objects_in, plain
 from tests.languages.steps.editing import expression_at, marks_in
 from tests.languages.steps.execution import KINDS, StepsExecution, function_of
 from tests.languages.steps.expressions import SECRETS, StepsExpressions

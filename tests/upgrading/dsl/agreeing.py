@@ -24,7 +24,7 @@ from swf_temporal.languages.loading import check
 from swf_temporal.languages.serverless_workflow.upgrading.dsl.merging import ARRAYS, RESPONSE
 from swf_temporal.sdk.scenarios.host import ScenarioHost
 from swf_temporal.sdk.scenarios.report import TEMPORAL
-from swf_temporal.simulation.definitions import workflows_of
+from swf_temporal.simulation.reading import workflows_of
 from swf_temporal.simulation.scenario import ObservedRun, Scenario, context_of, observed, read_scenarios
 from swf_temporal.text.fetching.resources import Resources
 from swf_temporal.text.origin import Resource, Source

@@ -28,7 +28,7 @@ from swf_temporal.runtime.progress import Value
 from swf_temporal.runtime.retrying import MAX_DELAY
 from swf_temporal.runtime.trace import ActionRetried, Invoked, failed_attempt
 from swf_temporal.runtime.variables import JSON_TYPE, SCOPES, Variable, VariableRef
-from swf_temporal.text.located import plain
+from swf_temporal.text.origin import plain
 
 if TYPE_CHECKING:
     from swf_temporal.languages.direktiv.model import Function

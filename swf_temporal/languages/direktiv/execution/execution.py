@@ -51,7 +51,7 @@ from swf_temporal.runtime.execution import ExecutionBase
 from swf_temporal.runtime.host import Completed, TraceKind
 from swf_temporal.runtime.retrying import AttemptsFrame
 from swf_temporal.runtime.run import Run, walk
-from swf_temporal.text.located import plain
+from swf_temporal.text.origin import plain
 
 SOFT: Final = 15 * 60.0
 """The default soft timeout of a workflow, in seconds."""

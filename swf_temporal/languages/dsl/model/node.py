@@ -19,9 +19,8 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue, SkipJsonSchema
 from pydantic_core import CoreSchema
 
-from swf_temporal.text.located import Object, with_floats
 from swf_temporal.text.model_errors import wrong_form
-from swf_temporal.text.origin import NOWHERE, Where
+from swf_temporal.text.origin import NOWHERE, Object, Where, with_floats
 
 Text: TypeAlias = StrictStr
 Truth: TypeAlias = StrictBool

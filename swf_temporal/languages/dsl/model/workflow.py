@@ -48,9 +48,8 @@ from swf_temporal.languages.dsl.model.parts import (
     Timeout,
 )
 from swf_temporal.languages.dsl.names import NAME_FORM, VERSION_FORM
-from swf_temporal.text.located import Object
 from swf_temporal.text.model_errors import wrong_form
-from swf_temporal.text.origin import Where
+from swf_temporal.text.origin import Object, Where
 
 
 def _named(items: object) -> object:

@@ -23,9 +23,8 @@ from swf_temporal.languages.dsl.model.workflow import (
     type_of,
 )
 from swf_temporal.languages.dsl.names import LATEST_DSL, LIKE_ZIGFLOW
-from swf_temporal.text.located import Array, Object
 from swf_temporal.text.model_errors import DIALECT, WRONG_FORM, ErrorPlace, fields_at, problem_of, problems_of
-from swf_temporal.text.origin import Source
+from swf_temporal.text.origin import Array, Object, Source
 from swf_temporal.text.suggestions import did_you_mean, nearest
 
 W = TypeVar("W", bound=Workflow)

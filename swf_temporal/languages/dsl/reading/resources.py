@@ -14,15 +14,17 @@ from swf_temporal.languages.dsl.model.workflow import BUILT_IN
 from swf_temporal.languages.dsl.names import WrittenTask, iterators_of, object_at, tasks_within, written_tasks
 from swf_temporal.languages.including import beside, moved_to, source_at, take_documents
 from swf_temporal.text.fetching.resources import raw
-from swf_temporal.text.located import Object, UnreadableText, written
 from swf_temporal.text.origin import (
     DEFAULT_CATALOG,
     Fetch,
     ForbiddenResourceError,
     MissingResourceError,
     NoCatalogError,
+    Object,
     ResourceError,
     Source,
+    UnreadableText,
+    written,
 )
 from swf_temporal.text.parsing import read_source
 from swf_temporal.text.suggestions import meant_or_known

@@ -23,9 +23,8 @@ from swf_temporal.languages.dsl.model.zigflow import (
     go_seconds,
 )
 from swf_temporal.languages.dsl.names import LATEST, WrittenTask, object_at, written_tasks
-from swf_temporal.text.located import Array, Object, objects_in
 from swf_temporal.text.model_errors import ErrorPlace, problem_of, problems_of
-from swf_temporal.text.origin import Source
+from swf_temporal.text.origin import Array, Object, Source, objects_in
 from swf_temporal.text.suggestions import did_you_mean
 
 _IN_OFFICIAL: Final = (

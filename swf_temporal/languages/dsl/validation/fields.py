@@ -50,7 +50,7 @@ from swf_temporal.languages.dsl.model.workflow import (
 )
 from swf_temporal.languages.dsl.validation.walk import Place, Walk, attribute, components_in, iterator_of
 from swf_temporal.languages.metadata import CONCURRENCY, SEARCH_ATTRIBUTES
-from swf_temporal.text.located import Array, Object
+from swf_temporal.text.origin import Array, Object
 
 _ALWAYS: Final = frozenset({"context", "workflow", "runtime"})
 _BEFORE: Final = _ALWAYS | {"task"}

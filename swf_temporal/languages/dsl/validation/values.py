@@ -65,8 +65,8 @@ from swf_temporal.languages.dsl.names import LATEST, LATEST_DSL, NAME_FORM, VERS
 from swf_temporal.languages.dsl.schedules import compiled
 from swf_temporal.languages.dsl.validation.walk import Report, Walk, attribute, components_in, parts_of
 from swf_temporal.languages.metadata import MetadataRules
-from swf_temporal.text.located import Array, Object, plain
 from swf_temporal.text.model_errors import describe_value
+from swf_temporal.text.origin import Array, Object, plain
 from swf_temporal.text.suggestions import did_you_mean
 
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*")

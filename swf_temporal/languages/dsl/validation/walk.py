@@ -22,8 +22,7 @@ from swf_temporal.languages.dsl.model.workflow import (
     Use,
     Workflow,
 )
-from swf_temporal.text.located import Object
-from swf_temporal.text.origin import Source
+from swf_temporal.text.origin import Object, Source
 
 
 class Report:

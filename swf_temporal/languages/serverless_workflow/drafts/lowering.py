@@ -17,8 +17,7 @@ from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.states import StateBase
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling, Step
-from swf_temporal.text.located import Array, Object
-from swf_temporal.text.origin import Source
+from swf_temporal.text.origin import Array, Object, Source
 
 _ROUNDS: Final = 8
 """The maximum number of rounds that remove malformed parts. Each may reveal problems that were hidden before."""

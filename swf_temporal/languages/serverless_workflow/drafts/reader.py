@@ -11,8 +11,7 @@ from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.building import DefinitionForm, build
 from swf_temporal.languages.serverless_workflow.reading.document import Reading
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling
-from swf_temporal.text.located import Object
-from swf_temporal.text.origin import Fetch, Source
+from swf_temporal.text.origin import Fetch, Object, Source
 
 N = TypeVar("N", bound=Node)
 

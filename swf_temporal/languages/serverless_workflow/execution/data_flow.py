@@ -15,8 +15,7 @@ from swf_temporal.expressions.evaluation import NOTHING
 from swf_temporal.languages.serverless_workflow.execution.events import payload_of
 from swf_temporal.languages.serverless_workflow.execution.frames import ActionResult
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
-from swf_temporal.languages.serverless_workflow.execution.last_keys import LastKeys
-from swf_temporal.languages.serverless_workflow.execution.pipeline import Pipeline
+from swf_temporal.languages.serverless_workflow.execution.last_keys import LastKeys, Pipeline
 from swf_temporal.languages.serverless_workflow.model.actions import Action, EventDataFilter
 from swf_temporal.languages.serverless_workflow.model.states import ForeachState, InjectState, OnError, State
 from swf_temporal.languages.serverless_workflow.model.workflow import DataFlowKind, Event, Workflow

@@ -4,55 +4,20 @@ A state that is left before it had all the events that it needs puts back those 
 the drafts, branches and iterations contain states, so event states may be nested at any depth.
 """
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+from collections.abc import Iterator, Mapping, Sequence
 
 from swf_temporal.base.cloud_event import FIXED, CloudEvent
 from swf_temporal.base.data import JSON
-from swf_temporal.expressions.early_paths import EarlyPath
+from swf_temporal.languages.serverless_workflow.execution.correlation import required_values
 from swf_temporal.languages.serverless_workflow.execution.frames import Body, EventsBody, PartFrame, StateFrame
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.model.actions import EventDataFilter
 from swf_temporal.languages.serverless_workflow.model.states import ProduceEvent
-from swf_temporal.languages.serverless_workflow.model.workflow import Correlation, Event
-from swf_temporal.runtime.correlation import DEFAULT_SOURCE, KeyRule
+from swf_temporal.languages.serverless_workflow.model.workflow import Event
+from swf_temporal.runtime.correlation import DEFAULT_SOURCE
 from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.progress import WaitingFrame
 from swf_temporal.runtime.waiting import drop_all, next_event, put_back, take_kept
-
-
-def rules_of(definition: Event) -> tuple[KeyRule, ...]:
-    return tuple(
-        KeyRule(_key(one.context_attribute_name), partial(value_in, one), one.context_attribute_value is not None)
-        for one in definition.correlation
-    )
-
-
-async def required_values(definition: Event, fill: Callable[[JSON], Awaitable[JSON]]) -> dict[str, JSON]:
-    """Return the required values of attributes, as *fill* evaluates them."""
-    return {
-        _key(rule.context_attribute_name): await fill(rule.context_attribute_value)
-        for rule in definition.correlation
-        if rule.context_attribute_value is not None
-    }
-
-
-@lru_cache(maxsize=1024)
-def _compiled(path: str) -> EarlyPath:
-    return EarlyPath(path)
-
-
-def value_in(rule: Correlation, event: CloudEvent) -> JSON:
-    """Return the value that *rule* compares: of a context attribute or, in the first draft, at a path."""
-    if rule.path is None:
-        return event.attribute(rule.context_attribute_name)
-    path = _compiled(rule.path)
-    found = path.found(event.to_json()) or path.found(event.data)
-    return found[0] if found else None
-
-
-def _key(name: str) -> str:
-    return name.lower()
 
 
 def as_read(definition: Event) -> Event:

@@ -17,8 +17,9 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import UnknownDefinition, WrongData
 from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.expressions.json_schema import BadSchema, DataSchemaValidator
+from swf_temporal.languages.serverless_workflow.execution.correlation import rules_of
 from swf_temporal.languages.serverless_workflow.execution.data_flow import data_flow_of
-from swf_temporal.languages.serverless_workflow.execution.events import as_read, rules_of
+from swf_temporal.languages.serverless_workflow.execution.events import as_read
 from swf_temporal.languages.serverless_workflow.execution.parameters import (
     auth_of,
     functions_of,

@@ -9,7 +9,7 @@ from swf_temporal.base.errors import CallFailed, ExpressionFailed, SubflowFailed
 from swf_temporal.expressions.comparing import is_equal
 from swf_temporal.languages.serverless_workflow.execution.frames import ActionFrame, ActionResult
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
-from swf_temporal.languages.serverless_workflow.execution.pipeline import FILTER_ERROR
+from swf_temporal.languages.serverless_workflow.execution.last_keys import FILTER_ERROR
 from swf_temporal.languages.serverless_workflow.execution.step import Diverted
 from swf_temporal.languages.serverless_workflow.model.actions import Action, ResultRetry
 from swf_temporal.languages.serverless_workflow.model.states import OnError, StateBase

@@ -12,9 +12,8 @@ from pydantic_core import ErrorDetails
 
 from swf_temporal.base.errors import Position, Problem
 from swf_temporal.languages.serverless_workflow.model.node import Node
-from swf_temporal.text.located import Object
 from swf_temporal.text.model_errors import ErrorPlace, fields_at, not_one_of, problem_of, problems_of
-from swf_temporal.text.origin import Source
+from swf_temporal.text.origin import Object, Source
 from swf_temporal.text.suggestions import nearest
 
 _EVENT_TYPE: Final = "write the type of the CloudEvents, such as 'type: com.example.order.paid'"

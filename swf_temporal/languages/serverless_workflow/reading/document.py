@@ -19,8 +19,7 @@ from swf_temporal.languages.serverless_workflow.reading.externals import Externa
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer
 from swf_temporal.languages.serverless_workflow.reading.versions.detection import Detected, detect, version_problem
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
-from swf_temporal.text.located import Object, UnreadableText, written
-from swf_temporal.text.origin import Fetch, Source, nothing
+from swf_temporal.text.origin import Fetch, Object, Source, UnreadableText, nothing, written
 from swf_temporal.text.parsing import read_object
 from swf_temporal.text.suggestions import nearest
 

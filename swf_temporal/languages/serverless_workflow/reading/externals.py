@@ -13,8 +13,16 @@ from typing import Any, Final
 
 from swf_temporal.base.errors import Position, Problem, Severity
 from swf_temporal.languages.including import Places, elsewhere, moved_to, source_at, take_documents
-from swf_temporal.text.located import Array, Object, UnreadableText
-from swf_temporal.text.origin import Fetch, ForbiddenResourceError, MissingResourceError, ResourceError, Source
+from swf_temporal.text.origin import (
+    Array,
+    Fetch,
+    ForbiddenResourceError,
+    MissingResourceError,
+    Object,
+    ResourceError,
+    Source,
+    UnreadableText,
+)
 from swf_temporal.text.parsing import read_source
 
 _DEAD_REFERENCE: Final = "correct the reference, put the document there, or define the schema under $defs of this one"

@@ -13,8 +13,7 @@ from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin
 
 from swf_temporal.base.errors import Position, Problem, Severity
 from swf_temporal.languages.serverless_workflow.model.node import Node
-from swf_temporal.text.located import Array, Object
-from swf_temporal.text.origin import Source, Where
+from swf_temporal.text.origin import Array, Object, Source, Where
 from swf_temporal.text.suggestions import nearest
 
 Step: TypeAlias = "Callable[[Object, Normalizer], None]"

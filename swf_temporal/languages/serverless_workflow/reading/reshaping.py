@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from swf_temporal.languages.serverless_workflow.reading.normalizing import TRUTHS, Normalizer, Step
-from swf_temporal.text.located import Array, Object
+from swf_temporal.text.origin import Array, Object
 
 _IN_BRACES = re.compile(r"\$\{\s*\.(\w+)\s*\}")
 

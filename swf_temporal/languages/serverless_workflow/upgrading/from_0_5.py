@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from swf_temporal.languages.serverless_workflow.upgrading.paths_to_jq import NotInJqError, in_template, path_in
-from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.trees import (
     Tree,
+    UpgradeReport,
     action_lists,
     actions,
     called,

@@ -11,9 +11,9 @@ from typing import Any, ClassVar, Final
 from swf_temporal.languages.serverless_workflow.reading.versions.before_0_8 import LATER_TYPES
 from swf_temporal.languages.serverless_workflow.upgrading.conditions_to_jq import in_spel
 from swf_temporal.languages.serverless_workflow.upgrading.paths_to_jq import NotInJqError
-from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.trees import (
     Tree,
+    UpgradeReport,
     braced,
     called,
     children,

@@ -8,7 +8,7 @@ import re
 from typing import Final
 
 from swf_temporal.base.strict_json import show_json, write_json
-from swf_temporal.expressions.braced import BRACES
+from swf_temporal.expressions.early_paths import BRACES
 
 _NAME: Final = r"[A-Za-z_]\w*"
 _STEP: Final = re.compile(

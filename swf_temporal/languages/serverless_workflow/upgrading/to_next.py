@@ -1,8 +1,8 @@
 """From 0.8 to the text after it: the events of actions have other names, and states have no ids."""
 
-from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.trees import (
     Tree,
+    UpgradeReport,
     actions,
     children,
     leavings,

@@ -7,9 +7,9 @@ from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.languages.serverless_workflow.reading.externals import KINDS
 from swf_temporal.languages.serverless_workflow.reading.normalizing import TRUTHS, NodeField, parts
 from swf_temporal.languages.serverless_workflow.upgrading import lowered
-from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.trees import (
     Tree,
+    UpgradeReport,
     actions,
     children,
     event_filters,

@@ -15,10 +15,8 @@ from swf_temporal.languages.serverless_workflow.reading import versions
 from swf_temporal.languages.serverless_workflow.reading.document import reader_of
 from swf_temporal.languages.serverless_workflow.reading.versions.detection import detect
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
-from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
-from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree
-from swf_temporal.text.located import Object, UnreadableText
-from swf_temporal.text.origin import Fetch, Source, nothing
+from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, UpgradeReport
+from swf_temporal.text.origin import Fetch, Object, Source, UnreadableText, nothing
 from swf_temporal.text.parsing import read_object
 from swf_temporal.text.round_trip import Graft, WrittenText, add, in_order, round_trip
 

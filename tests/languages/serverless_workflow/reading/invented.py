@@ -12,8 +12,7 @@ from swf_temporal.languages.serverless_workflow.reading.versions import v0_5
 from swf_temporal.languages.serverless_workflow.reading.versions.marks import VersionMarker
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
 from swf_temporal.languages.serverless_workflow.reading.vocabulary import Vocabulary
-from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
-from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, children, leavings
+from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, UpgradeReport, children, leavings
 from swf_temporal.text.round_trip import rename
 
 _VOCABULARY: Final = Vocabulary(

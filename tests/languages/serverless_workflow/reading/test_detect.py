@@ -10,8 +10,7 @@ from swf_temporal.languages.loading import check
 from swf_temporal.languages.serverless_workflow.reading import versions
 from swf_temporal.languages.serverless_workflow.reading.versions.detection import detect, version_problem
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
-from swf_temporal.text.located import Object
-from swf_temporal.text.origin import Source
+from swf_temporal.text.origin import Object, Source
 from swf_temporal.text.parsing import read_object
 from tests.languages.serverless_workflow.models import checked_model, load_model
 

@@ -28,7 +28,7 @@ from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling, Step
 from swf_temporal.languages.serverless_workflow.reading.versions.before_0_8 import LATER_TYPES
 from swf_temporal.languages.serverless_workflow.reading.versions.may_2020 import OF_STATES, VERSION
-from swf_temporal.text.located import Array, Object, objects_in
+from swf_temporal.text.origin import Array, Object, objects_in
 
 CUSTOM_CONDITION: Final = "expression"
 """The key in the metadata of a condition with the operator `custom` that holds its expression."""

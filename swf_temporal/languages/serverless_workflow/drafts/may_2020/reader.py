@@ -14,7 +14,7 @@ from swf_temporal.languages.serverless_workflow.reading.building import Definiti
 from swf_temporal.languages.serverless_workflow.reading.normalizing import parts
 from swf_temporal.languages.serverless_workflow.reading.schema import schema_of
 from swf_temporal.languages.serverless_workflow.reading.vocabulary import Accepted, Schema, Vocabulary
-from swf_temporal.text.located import Object
+from swf_temporal.text.origin import Object
 
 TASK_TYPES: Final = ("event", "operation", "switch", "delay", "parallel", "subflow", "inject", "foreach", "callback")
 _CALLED: Final = {

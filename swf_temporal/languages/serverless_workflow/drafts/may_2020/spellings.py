@@ -11,7 +11,7 @@ from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading import reshaping as reshape
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling, Step
-from swf_temporal.text.located import Object, objects_in
+from swf_temporal.text.origin import Object, objects_in
 
 CHOICES: Final = {"choices": "dataConditions"}
 ENDS: Final = {"type": "kind"}

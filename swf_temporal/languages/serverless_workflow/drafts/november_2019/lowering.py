@@ -31,7 +31,7 @@ from swf_temporal.languages.serverless_workflow.model import actions, states, wo
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling, Step
 from swf_temporal.languages.serverless_workflow.reading.versions.november_2019 import VERSION
-from swf_temporal.text.located import Array, Object, objects_in
+from swf_temporal.text.origin import Array, Object, objects_in
 
 TOKEN: Final = "correlationToken"  # noqa: S105 - the draft's name for it
 """The key of the value that identifies the events of an instance."""

@@ -12,7 +12,7 @@ from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling, Step, parts
 from swf_temporal.languages.serverless_workflow.reading.reshaping import hoist, null_operator
 from swf_temporal.languages.serverless_workflow.reading.vocabulary import Accepted, Schema, to
-from swf_temporal.text.located import Array, Object, objects_in
+from swf_temporal.text.origin import Array, Object, objects_in
 
 STATE_TYPES: Final = ("EVENT", "OPERATION", "SWITCH", "DELAY", "PARALLEL", "SUBFLOW", "RELAY")
 OTHER_TYPES: Final = {form(word): word for word in STATE_TYPES for form in (str.lower, str.capitalize)}

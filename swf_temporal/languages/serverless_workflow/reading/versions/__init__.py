@@ -1,4 +1,4 @@
-"""The versions of the language: each is a module here and a line of `VERSIONS`."""
+"""The versions of the language: each is a constant of a module here, and a line of `VERSIONS`."""
 
 from typing import Final
 
@@ -7,10 +7,7 @@ from swf_temporal.languages.serverless_workflow.reading.versions import (
     november_2019,
     v0_5,
     v0_6,
-    v0_7,
     v0_8,
-    v0_8_next,
-    v0_8_sonataflow,
 )
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
 
@@ -19,10 +16,10 @@ VERSIONS: tuple[Version, ...] = (
     may_2020.VERSION,
     v0_5.VERSION,
     v0_6.VERSION,
-    v0_7.VERSION,
+    v0_8.VERSION_0_7,
     v0_8.VERSION,
-    v0_8_next.VERSION,
-    v0_8_sonataflow.VERSION,
+    v0_8.NEXT,
+    v0_8.SONATAFLOW,
 )
 """All versions, the oldest first."""
 

@@ -8,7 +8,7 @@ from swf_temporal.languages.serverless_workflow.reading.normalizing import Norma
 from swf_temporal.languages.serverless_workflow.reading.reshaping import hoist
 from swf_temporal.languages.serverless_workflow.reading.versions.marks import VersionEvidence, objects
 from swf_temporal.languages.serverless_workflow.reading.vocabulary import Accepted, Vocabulary, to
-from swf_temporal.text.located import Array, Object, objects_in
+from swf_temporal.text.origin import Array, Object, objects_in
 
 LATER_TYPES: Final = {"delay": "sleep", "subflow": "operation"}
 """The types of states that were renamed, with their present names."""

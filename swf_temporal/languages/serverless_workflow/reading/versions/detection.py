@@ -18,9 +18,8 @@ from swf_temporal.languages.serverless_workflow.reading.versions.marks import (
     objects_under,
 )
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
-from swf_temporal.text.located import Object
 from swf_temporal.text.model_errors import describe_value
-from swf_temporal.text.origin import Source
+from swf_temporal.text.origin import Object, Source
 
 # A tuple, because the value of a type may be unhashable.
 _DIREKTIV_TYPES = (

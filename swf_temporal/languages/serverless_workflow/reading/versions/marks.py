@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from swf_temporal.base.errors import Position
-from swf_temporal.text.located import Object
+from swf_temporal.text.origin import Object
 
 ACTIONS: Final = ("states.actions", "states.onEvents.actions", "states.branches.actions", "states.action")
 """The paths of actions."""

@@ -15,7 +15,7 @@ from swf_temporal.languages.serverless_workflow.reading.versions.before_0_8 impo
 )
 from swf_temporal.languages.serverless_workflow.reading.versions.marks import VersionEvidence, having, objects
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
-from swf_temporal.text.located import Object
+from swf_temporal.text.origin import Object
 
 
 def _with_bare_path(*keys: str) -> Callable[[Object], str | None]:

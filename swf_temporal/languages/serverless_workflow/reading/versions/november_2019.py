@@ -7,7 +7,7 @@ from swf_temporal.languages.serverless_workflow.reading.versions import before_0
 from swf_temporal.languages.serverless_workflow.reading.versions.before_0_8 import first_of, keyed
 from swf_temporal.languages.serverless_workflow.reading.versions.marks import VersionEvidence, objects
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
-from swf_temporal.text.located import Object
+from swf_temporal.text.origin import Object
 
 KEYS: Final = ("startsAt", "starts-at", "triggerDefs", "trigger-defs")
 """Keys of definitions that no later version has."""

@@ -19,8 +19,8 @@ from swf_temporal.languages.serverless_workflow.reading.versions.marks import (
 )
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
 from swf_temporal.languages.serverless_workflow.reading.vocabulary import TEXT, Accepted, Schema, Vocabulary, to
-from swf_temporal.text.located import Array, Object, objects_in
 from swf_temporal.text.model_errors import not_one_of
+from swf_temporal.text.origin import Array, Object, objects_in
 
 
 def _start(root: Object, normalizer: Normalizer) -> None:

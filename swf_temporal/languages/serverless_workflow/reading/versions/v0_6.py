@@ -13,7 +13,7 @@ from swf_temporal.languages.serverless_workflow.reading.versions import before_0
 from swf_temporal.languages.serverless_workflow.reading.versions.marks import ACTIONS, VersionMarker, each, word
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
 from swf_temporal.languages.serverless_workflow.reading.vocabulary import TEXT, Accepted, Schema, Vocabulary, to
-from swf_temporal.text.located import Array, Object, objects_in
+from swf_temporal.text.origin import Array, Object, objects_in
 
 STATES: tuple[type[Node], ...] = (
     states.EventState, states.OperationState, states.SwitchState, states.SleepState,

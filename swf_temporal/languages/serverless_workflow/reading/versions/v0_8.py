@@ -1,4 +1,4 @@
-"""0.8: the version of the model, with deviations of authors and official examples."""
+"""0.8, which the model follows, with deviations of authors and official examples; 0.7 and the texts after 0.8."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -6,13 +6,14 @@ from typing import Final
 from swf_temporal.languages.serverless_workflow.model import actions, states, workflow
 from swf_temporal.languages.serverless_workflow.model import workflow as schedules
 from swf_temporal.languages.serverless_workflow.model.node import Node
+from swf_temporal.languages.serverless_workflow.model.workflow import DataFlowKind
 from swf_temporal.languages.serverless_workflow.reading import reshaping as reshape
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling
 from swf_temporal.languages.serverless_workflow.reading.versions import before_0_8
 from swf_temporal.languages.serverless_workflow.reading.versions.marks import ACTIONS, VersionMarker, each, word
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
 from swf_temporal.languages.serverless_workflow.reading.vocabulary import TEXT, Accepted, Schema, Vocabulary
-from swf_temporal.text.located import Array, Object, objects_in
+from swf_temporal.text.origin import Array, Object, objects_in
 
 _LEAVING = (reshape.end_as_truth,)
 _IN_ANY_STATE = (*_LEAVING, reshape.states_by_name("compensatedBy"))
@@ -157,3 +158,59 @@ VERSION: Final = Version(
     upgraders=("swf_temporal.languages.serverless_workflow.upgrading.tolerated",),
     writers=(),
 )
+
+VERSION_0_7: Final = Version(
+    name="0.7",
+    title="Serverless Workflow 0.7",
+    number="0.7",
+    tolerates_older_words=True,
+    first_keys=(
+        *each([""], "timeouts", "errors", "auth", "secrets", "constants", "annotations", "autoRetries", "key"),
+        VersionMarker("states", "type", word("sleep")),
+        *each(["states"], "defaultCondition", "timeouts", "numCompleted", "batchSize", "mode"),
+        VersionMarker("states", "completionType", word("allOf", "atLeast")),
+        *each(["states.onErrors"], "errorRef", "errorRefs"),
+        *each(ACTIONS, "sleep", "subFlowRef", "retryRef", "retryableErrors", "nonRetryableErrors"),
+        *each(["events"], "dataOnly"),
+    ),
+    vocabulary=VERSION.vocabulary,
+    words=WORDS,
+    slow_call=before_0_8.SLOW_CALL,
+    upgraders=VERSION.upgraders,
+)
+"""0.7: everything means the same in 0.8, which made some things optional and added others."""
+
+NEXT: Final = Version(
+    name="0.8-next",
+    title="Serverless Workflow 0.8-next",
+    number=VERSION.number,
+    tolerates_older_words=True,
+    first_keys=(
+        *each([""], "dataOutputSchema", "extensions"),
+        *each(["functions.authRef"], "resource", "invocation"),
+        *each((f"{path}.eventRef" for path in ACTIONS), "produceEventRef", "consumeEventRef"),
+    ),
+    vocabulary=VERSION.vocabulary,
+    has_semantic_versions=True,
+    writers=("swf_temporal.languages.serverless_workflow.upgrading.to_next",),
+)
+"""The text after 0.8, which has no number yet: it says "0.8", and only its own keys identify it."""
+
+SONATAFLOW: Final = Version(
+    name="0.8-sonataflow",
+    title="Serverless Workflow 0.8 in the mode of SonataFlow",
+    number="0.8-sonataflow",
+    tolerates_older_words=True,
+    vocabulary=VERSION.vocabulary,
+    words=VERSION.words,
+    data_flow=DataFlowKind.REPLACING,
+    closest_handler=True,
+    narrow_truths=True,
+    filters_objects=True,
+    tells_of_requests=True,
+    upgraders=VERSION.upgraders,
+)
+"""0.8 as SonataFlow read and ran it, for definitions that are not to be rewritten.
+
+A text states it by its number. `upgrading/sonataflow` converts definitions of SonataFlow to such texts.
+"""

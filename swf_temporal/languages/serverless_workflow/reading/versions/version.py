@@ -9,7 +9,7 @@ from swf_temporal.base.errors import Problem
 from swf_temporal.languages.serverless_workflow.model.workflow import LanguageVersion
 from swf_temporal.languages.serverless_workflow.reading.versions.marks import VersionEvidence, VersionMarker
 from swf_temporal.languages.serverless_workflow.reading.vocabulary import Vocabulary
-from swf_temporal.text.located import Object
+from swf_temporal.text.origin import Object
 
 AS_IN_MODEL: Final = Vocabulary()
 """The vocabulary of a version in the form of the model."""

@@ -20,7 +20,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.expressions import
     piped,
     single,
 )
-from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
+from swf_temporal.languages.serverless_workflow.upgrading.trees import UpgradeReport
 from swf_temporal.languages.serverless_workflow.validation.context import nodes_of
 from swf_temporal.text.origin import Fetch
 

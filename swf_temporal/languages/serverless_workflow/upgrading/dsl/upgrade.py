@@ -44,9 +44,8 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.writing import (
     tasks_in,
     yaml_of,
 )
-from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
-from swf_temporal.text.located import Object, plain
-from swf_temporal.text.origin import Fetch, Source, nothing
+from swf_temporal.languages.serverless_workflow.upgrading.trees import UpgradeReport
+from swf_temporal.text.origin import Fetch, Object, Source, nothing, plain
 from swf_temporal.text.parsing import read_object
 from swf_temporal.text.round_trip import round_trip
 

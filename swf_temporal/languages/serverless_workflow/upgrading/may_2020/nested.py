@@ -11,8 +11,15 @@ from swf_temporal.base.strict_json import show_json
 from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq import JqFinds, field, place
 from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq import place as place_in
 from swf_temporal.languages.serverless_workflow.upgrading.lowered import Lowered, left
-from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
-from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, braced, children, path, template, value
+from swf_temporal.languages.serverless_workflow.upgrading.trees import (
+    Tree,
+    UpgradeReport,
+    braced,
+    children,
+    path,
+    template,
+    value,
+)
 from swf_temporal.text.round_trip import replace
 
 _FILTERS = "the value that a path selects is put under its last key, which expressions do explicitly now"

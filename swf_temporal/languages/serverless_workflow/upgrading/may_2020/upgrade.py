@@ -19,10 +19,10 @@ from swf_temporal.languages.serverless_workflow.upgrading.may_2020.nested import
     state_filter,
 )
 from swf_temporal.languages.serverless_workflow.upgrading.paths_to_jq import NotInJqError
-from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.trees import (
     SYNONYMS,
     Tree,
+    UpgradeReport,
     action_lists,
     braced,
     children,

@@ -16,8 +16,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.november_2019.actions 
     selected,
 )
 from swf_temporal.languages.serverless_workflow.upgrading.paths_to_jq import NotInJqError
-from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
-from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, braced, children
+from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, UpgradeReport, braced, children
 from swf_temporal.text.round_trip import add, replace
 
 

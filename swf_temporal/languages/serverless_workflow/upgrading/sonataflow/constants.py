@@ -10,8 +10,7 @@ from typing import Any, Final
 
 from swf_temporal.expressions.evaluation import BadExpression
 from swf_temporal.expressions.lexing import Token, tokens
-from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
-from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree
+from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, UpgradeReport
 from swf_temporal.text.properties import resolved
 from swf_temporal.text.round_trip import add
 from swf_temporal.text.secrecy import has_credential, is_secret

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any, Final
 
-from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.trees import (
     Tree,
+    UpgradeReport,
     actions,
     called,
     children,

@@ -15,10 +15,10 @@ from swf_temporal.expressions.compiled import ANY
 from swf_temporal.expressions.evaluation import LANGUAGES, BadExpression, Expressions
 from swf_temporal.expressions.lexing import assigns, tokens
 from swf_temporal.languages.serverless_workflow.expressions import VARIABLES
-from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.sonataflow.constants import Constants
 from swf_temporal.languages.serverless_workflow.upgrading.trees import (
     Tree,
+    UpgradeReport,
     action_lists,
     actions,
     braced,

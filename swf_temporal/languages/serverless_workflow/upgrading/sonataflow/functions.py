@@ -7,9 +7,9 @@ from urllib.parse import parse_qsl
 
 from swf_temporal.base.calls import Function
 from swf_temporal.base.function_types import CONFIG_KEY, CONFIGURED_AS
-from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.trees import (
     Tree,
+    UpgradeReport,
     actions,
     braced,
     called,

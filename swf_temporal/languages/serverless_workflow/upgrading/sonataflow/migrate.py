@@ -14,13 +14,13 @@ from swf_temporal.languages.base import UpgradeChange, Upgraded
 from swf_temporal.languages.serverless_workflow.reading import versions
 from swf_temporal.languages.serverless_workflow.reading.versions.detection import detect
 from swf_temporal.languages.serverless_workflow.upgrading import tolerated
-from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.sonataflow import effects, expressions, functions, tokens
 from swf_temporal.languages.serverless_workflow.upgrading.sonataflow.constants import Constants
 from swf_temporal.languages.serverless_workflow.upgrading.sonataflow.expressions import expressions_of
 from swf_temporal.languages.serverless_workflow.upgrading.sonataflow.functions import called_by
 from swf_temporal.languages.serverless_workflow.upgrading.trees import (
     Tree,
+    UpgradeReport,
     actions,
     called,
     children,
@@ -30,8 +30,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.trees import (
     states,
 )
 from swf_temporal.languages.serverless_workflow.upgrading.upgrade import place, say_version
-from swf_temporal.text.located import UnreadableText
-from swf_temporal.text.origin import Fetch, Source, nothing
+from swf_temporal.text.origin import Fetch, Source, UnreadableText, nothing
 from swf_temporal.text.parsing import read_object
 from swf_temporal.text.properties import client_of, credentials_in, strategy_of
 from swf_temporal.text.round_trip import add, round_trip
@@ -326,7 +325,7 @@ def migrate(
         step(document.root, report)
     if keeps_effects:
         functions.share_variables(document.root, report)
-    version = versions.v0_8_sonataflow.VERSION if keeps_effects else versions.PRESENT
+    version = versions.v0_8.SONATAFLOW if keeps_effects else versions.PRESENT
     say_version(document.root, report, version.number)
     is_rewritten = any(change.kind in ("respelled", "changed") for change in report.changes)
     text = document.written() if is_rewritten else source.text

@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from swf_temporal.base.function_types import operation_type
-from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.sonataflow.functions import called_by
-from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, children, free_name, name_of
+from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, UpgradeReport, children, free_name, name_of
 from swf_temporal.text.fetching.resources import is_web
 from swf_temporal.text.origin import Fetch, ResourceError
 from swf_temporal.text.parsing import read_data

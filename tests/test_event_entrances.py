@@ -11,7 +11,7 @@ from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.errors import CallFailed, UsageError
 from swf_temporal.cli.arguments import given_events
 from swf_temporal.events.brokers.port import Message
-from swf_temporal.events.messages import event_in
+from swf_temporal.events.channels import event_in
 from swf_temporal.events.sinks import Sinks
 from swf_temporal.http.gateway.cloud_events import STRUCTURED, events_of
 from swf_temporal.http.gateway.refusals import Refused

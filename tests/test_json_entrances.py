@@ -18,8 +18,8 @@ from swf_temporal.base.errors import CallFailed, InvalidDefinition, UsageError, 
 from swf_temporal.base.strict_json import read_json
 from swf_temporal.cli.arguments import given_events, json_value, read_events
 from swf_temporal.events.brokers.port import Message
-from swf_temporal.events.messages import STRUCTURED as STRUCTURED_MESSAGE
-from swf_temporal.events.messages import event_in
+from swf_temporal.events.channels import STRUCTURED as STRUCTURED_MESSAGE
+from swf_temporal.events.channels import event_in
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.http.codec_server.application import codec_application
 from swf_temporal.http.gateway.cloud_events import BATCH, STRUCTURED, events_of, json_of_body

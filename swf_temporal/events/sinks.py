@@ -23,8 +23,7 @@ from swf_temporal.base.installed import EVENT_SINKS, offered
 from swf_temporal.events.brokers.families import Brokers
 from swf_temporal.events.brokers.jetstream import storing
 from swf_temporal.events.brokers.port import Channel, Connecting, Message, Send
-from swf_temporal.events.channels import EventSink, channel_of, client_id_of
-from swf_temporal.events.messages import message_of
+from swf_temporal.events.channels import EventSink, channel_of, client_id_of, message_of
 from swf_temporal.functions.call import cause_here
 from swf_temporal.functions.http.broker import HttpBroker
 from swf_temporal.functions.logs import scrub_libraries, scrubbing

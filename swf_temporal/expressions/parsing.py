@@ -2,6 +2,8 @@
 
 The grammar is a part of jq's, with jq's precedence, in which every expression has exactly one output. Other expressions
 are not refused but left to jq: `parsed` returns None.
+
+The kinds of value that a tree can yield are derived from it, with the names that jq gives them.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""A call of a function, the options in the function's metadata, and the faults of a call."""
+"""A call of a function, as performers and as Python functions see it: its options, its deadline and its faults."""
 
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping

@@ -1,4 +1,8 @@
-"""Limits of concurrency and rate for functions, services and hosts."""
+"""Limits of concurrency and rate for functions, services and hosts, and which calls are local.
+
+The setting for a function or its service overrides that for the host, which overrides that for the function's type,
+then that for all calls, then the definition. Hosts are only known when a request is about to be sent.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Hashable, Sequence

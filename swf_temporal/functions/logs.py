@@ -1,8 +1,8 @@
-"""Keeps secrets out of the logs of libraries during a call: URLs, headers and frames, at debug level.
+"""Logs of calls: lines that workflows and functions write, and library logs without secrets.
 
-Theory of operation. While a call is performed, a context variable has its secrets. Filters on the libraries' loggers,
-and on the handlers that a worker makes, replace them in each line that is logged in that context, or in a task or
-thread that began in it. Other lines pass unchanged.
+Theory of operation. While a call is performed, a context variable has its secrets. Filters on the loggers of libraries,
+which log URLs, headers and frames at debug level, and on the handlers that a worker makes, replace the secrets in each
+line that is logged in that context, or in a task or thread that began in it. Other lines pass unchanged.
 """
 
 import logging

@@ -1,4 +1,4 @@
-"""The secrets of a worker, and hiding them from results, messages and logs."""
+"""The secrets of a worker, also from a provider such as a vault; hiding them from results, messages and logs."""
 
 import asyncio
 import html

@@ -1,4 +1,4 @@
-"""Bearer tokens of HTTP servers, including JWTs of a known issuer."""
+"""Which requests an HTTP server refuses: those of foreign pages and hosts, and those without a valid bearer token or JWT."""
 
 import asyncio
 import hmac

@@ -1,4 +1,9 @@
-"""Hints for expressions that do not compile: what the author may have meant, or can write instead."""
+"""Hints for expressions that do not compile, and for plain texts that look like expressions.
+
+Where only `${ … }` marks an expression, `.message` is sent as these eight characters. It is reported if the text
+compiles and refers to data. File names, words with dots between them and the like, such as `error.log` and `.env`, may
+compile, too: they are not reported, unless the definition reads or creates a field of that name elsewhere.
+"""
 
 import re
 from collections.abc import Collection, Iterable

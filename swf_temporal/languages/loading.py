@@ -1,4 +1,8 @@
-"""Loading of definitions: each becomes a workflow that can run, or a list of all its problems."""
+"""Loading of definitions: each becomes a workflow that can run, or a list of all its problems.
+
+What is derived from definitions is cached, limited by the total length of the texts of these: a definition in memory
+takes up to sixty times as much as its text, and every instance may bring its own.
+"""
 
 import os
 import re

@@ -2,6 +2,8 @@
 
 They are found in the document alone, so also in a definition that cannot run yet. A language lists the keys that have
 names as values.
+
+A part that a JSON Pointer names has a position in the text, too.
 """
 
 from collections.abc import Iterator, Mapping

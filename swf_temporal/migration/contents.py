@@ -1,4 +1,7 @@
-"""The contents of a SonataFlow project: definitions, properties, documents, and the ConfigMaps with some of these."""
+"""The contents of a SonataFlow project: definitions, properties, documents and Kubernetes resources.
+
+A ConfigMap may have some of these, and a resource of the operator has a definition.
+"""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""The state of an instance, as the server and the worker that runs it report it."""
+"""The state of an instance, as the server and its worker report it, and following it until it ends."""
 
 import asyncio
 from collections.abc import AsyncIterator

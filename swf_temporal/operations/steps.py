@@ -2,6 +2,8 @@
 
 All of this is found in the histories of the instance's runs, by replaying them; no worker is asked, and nothing is
 stored. A step is identified by its run and the number of the trace entry with which it began.
+
+Pictures of instances, their definitions with what happened drawn on them, are made of the same replays.
 """
 
 from collections import Counter

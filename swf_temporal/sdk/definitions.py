@@ -1,4 +1,4 @@
-"""Reading the definitions at given paths: files, folders, standard input, and the sub-workflows beside them."""
+"""Reading the definitions at given paths, with the sub-workflows beside them, and those that a worker serves."""
 
 import os
 import sys

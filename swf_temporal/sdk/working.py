@@ -47,10 +47,11 @@ from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.temporal.activities import Activities
 from swf_temporal.temporal.converter import check_order, limit_of, with_order
 from swf_temporal.temporal.instance_part import OperatorOptions, OperatorOptionsInterceptor
+from swf_temporal.temporal.namespace_variables import NamespaceVariables
 from swf_temporal.temporal.search_attributes import check_registered, needed_by
 from swf_temporal.temporal.variable_claims import ClaimedVariables, namespace_id
-from swf_temporal.temporal.variables import NamespaceVariables
-from swf_temporal.temporal.worker import ALL_WORKFLOWS, Terms, allow_long_tasks, with_definitions
+from swf_temporal.temporal.worker import Terms, allow_long_tasks, with_definitions
+from swf_temporal.temporal.workflows import ALL_WORKFLOWS
 
 if TYPE_CHECKING:
     from swf_temporal.sdk.stores import SqlVariables

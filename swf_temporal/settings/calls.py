@@ -1,4 +1,4 @@
-"""The settings of calls: for all, by function, by service and by host."""
+"""The settings of calls: for all, by function, by service and by host; and of the processes that they may start."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Reads the scenarios in files, strictly: a claim with a typo would test nothing."""
+"""Reads the scenarios in files, and their definitions, strictly: a claim with a typo would test nothing."""
 
 import os
 import re

@@ -50,6 +50,7 @@ from swf_temporal.temporal.host import HEARTBEAT
 from swf_temporal.temporal.instance_log import log_failed_call, log_failed_event, log_lost_attempt
 from swf_temporal.temporal.local_calls import GoesOn
 from swf_temporal.temporal.metrics import count_failed_attempt
+from swf_temporal.temporal.namespace_variables import NamespaceVariables
 from swf_temporal.temporal.records import (
     ENVIRONMENT,
     EVALUATE,
@@ -62,13 +63,7 @@ from swf_temporal.temporal.records import (
     pinned,
 )
 from swf_temporal.temporal.spans import number_attempt
-from swf_temporal.temporal.variables import (
-    INSTANCE_ENDED,
-    READ_VARIABLE,
-    WRITE_VARIABLE,
-    NamespaceVariables,
-    VariableStorage,
-)
+from swf_temporal.temporal.variables import INSTANCE_ENDED, READ_VARIABLE, WRITE_VARIABLE, VariableStorage
 
 _MIN_DELAY = timedelta(milliseconds=1)
 _LOST = timedelta(seconds=1)

@@ -1,6 +1,10 @@
 """The record of a call, for its activity or for the separate workflow that makes it.
 
 A fact that is added to `runtime.host.CallFacts` is passed to Temporal here, for activities and children alike.
+
+Temporal keeps the failure of the last attempt alone. So each attempt that fails reports all failed ones: in its
+failure, beside the fault, which the history keeps; and in a heartbeat, from which the next attempt has them, whichever
+worker makes it.
 """
 
 from collections.abc import Mapping, Sequence

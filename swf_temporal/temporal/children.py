@@ -1,4 +1,4 @@
-"""Sub-workflows and fire-and-forget calls, as child workflows."""
+"""Sub-workflows, fire-and-forget calls, and instances started by workflows in code, as child workflows."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable

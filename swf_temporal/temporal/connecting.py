@@ -1,4 +1,4 @@
-"""Connecting to a server, and what to report if that fails."""
+"""Connecting to a server: its client, the address of its UI, its task queues, and what to report if that fails."""
 
 import asyncio
 import logging

@@ -3,6 +3,8 @@
 Data is written as JSON, as by the SDK, but the keys of objects keep their order: an expression such as `to_entries`
 sees that order, and it should not depend on whether the data has been through the server. A failure that carries a
 fault omits the interpreter's stack, since the fault says everything.
+
+Clients check the sizes of what they send here, before they send it.
 """
 
 from collections.abc import Mapping, Sequence

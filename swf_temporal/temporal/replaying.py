@@ -35,8 +35,8 @@ from swf_temporal.runtime.ids import id_of_child, shortened_id
 from swf_temporal.temporal.host import TemporalHost
 from swf_temporal.temporal.instance_part import OperatorOptions, OperatorOptionsInterceptor
 from swf_temporal.temporal.own_place import OwnPlace
-from swf_temporal.temporal.worker import OTHER_WORKFLOWS
 from swf_temporal.temporal.workflow import Interpreter
+from swf_temporal.temporal.workflows import OTHER_WORKFLOWS
 from swf_temporal.temporal.wrapping import WrappingInstance, WrappingRunner
 
 

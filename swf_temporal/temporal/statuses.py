@@ -1,4 +1,8 @@
-"""The status of a workflow, including statuses that the SDK does not know, such as paused."""
+"""The status of a workflow, including statuses that the SDK does not know, such as paused.
+
+A workflow whose latest workflow task failed, and is being retried, is running for the server. Why its task failed is
+read from its history.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -46,24 +46,19 @@ from swf_temporal.settings.worker import Deployment, Versioning, WorkerSettings
 from swf_temporal.temporal.activities import Activities, Performer, Publisher
 from swf_temporal.temporal.converter import is_contextual, limit_of
 from swf_temporal.temporal.endings import Endings
-from swf_temporal.temporal.event_mailboxes import EventMailbox
 from swf_temporal.temporal.instance_part import OperatorOptions, OperatorOptionsInterceptor
 from swf_temporal.temporal.instance_signals import InstanceFinder
 from swf_temporal.temporal.local_calls import LocalCallsInterceptor
 from swf_temporal.temporal.mailbox_records import MAILBOX
 from swf_temporal.temporal.metrics import count_instances
-from swf_temporal.temporal.places import PLACES, PlaceActivities, Places
-from swf_temporal.temporal.publishing import DELAYED_EVENT, DelayedEvent
+from swf_temporal.temporal.places import PLACES, PlaceActivities
+from swf_temporal.temporal.publishing import DELAYED_EVENT
 from swf_temporal.temporal.search_attributes import RegisteredAttributes
 from swf_temporal.temporal.statuses import ASK_AGAIN
 from swf_temporal.temporal.variables import TYPE as VARIABLES
-from swf_temporal.temporal.variables import TemporalVariables, VariablesOfScope, VariableStorage
-from swf_temporal.temporal.workflow import Interpreter
+from swf_temporal.temporal.variables import TemporalVariables, VariableStorage
+from swf_temporal.temporal.workflows import ALL_WORKFLOWS
 from swf_temporal.temporal.wrapping import WrappingInstance, WrappingRunner
-
-OTHER_WORKFLOWS: Final[tuple[type, ...]] = (VariablesOfScope, DelayedEvent, EventMailbox, Places)
-ALL_WORKFLOWS: Final[tuple[type, ...]] = (Interpreter, *OTHER_WORKFLOWS)
-
 
 _EVENTS: Final = frozenset(
     {

@@ -1,4 +1,4 @@
-"""Sources of definitions, positions in them, and documents that they include.
+"""Sources of definitions, positions in them, values that know their positions, and documents that they include.
 
 Reading does not access files or the network by itself: the reader passes a `Fetch`.
 """

@@ -1,4 +1,7 @@
-"""Reads texts that are YAML or JSON: as data that knows its lines and columns, or as plain data."""
+"""Reads texts that are YAML or JSON: as data that knows its lines and columns, or as plain data.
+
+JSON has a reader of its own, whose messages are for people who write JSON by hand.
+"""
 
 import re
 from bisect import bisect_right

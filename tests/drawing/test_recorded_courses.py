@@ -12,7 +12,7 @@ from swf_temporal.sdk.scenarios.host import IN_SCENARIOS
 from swf_temporal.sdk.scenarios.virtual_time import VirtualTime
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.replaying import replay
-from swf_temporal.temporal.worker import OTHER_WORKFLOWS
+from swf_temporal.temporal.workflows import OTHER_WORKFLOWS
 from tests.replay import corpus
 from tests.temporal.suspending import suspending
 

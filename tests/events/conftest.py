@@ -13,10 +13,9 @@ import pytest
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.events.brokers.families import Brokers
 from swf_temporal.events.brokers.port import Message
-from swf_temporal.events.channels import channel_of
+from swf_temporal.events.channels import channel_of, message_of
 from swf_temporal.events.consumers import consumer as consumers
 from swf_temporal.events.consumers.consumer import Consumer, source_of
-from swf_temporal.events.messages import message_of
 from swf_temporal.functions.http.broker import HttpBroker
 from swf_temporal.functions.http.client import Http
 from swf_temporal.settings.calls import Settings

@@ -21,10 +21,9 @@ from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.events.brokers.families import Brokers
 from swf_temporal.events.brokers.jetstream import unaccepted
 from swf_temporal.events.brokers.port import Message
-from swf_temporal.events.channels import channel_of
+from swf_temporal.events.channels import channel_of, message_of
 from swf_temporal.events.consumers.consumer import Consumer, Incoming, NotNowError, nothing
 from swf_temporal.events.consumers.nats import NatsSource
-from swf_temporal.events.messages import message_of
 from swf_temporal.functions.http.broker import HttpBroker
 from swf_temporal.functions.http.client import Http
 from swf_temporal.languages.catalogue import Catalogue

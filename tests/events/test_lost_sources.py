@@ -13,9 +13,9 @@ from websockets.asyncio.server import ServerConnection
 from websockets.asyncio.server import serve as websocket_server
 
 from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.events.channels import STRUCTURED
 from swf_temporal.events.consumers import nats as nats_sources
 from swf_temporal.events.consumers.consumer import NotNowError
-from swf_temporal.events.messages import STRUCTURED
 from swf_temporal.settings.events import BrokerAddress, ConsumerSettings
 from tests.brokers.servers import HOST, Server
 from tests.events.conftest import Take, brokers, consuming, led_by_link, named_event, publish, settings_of, until

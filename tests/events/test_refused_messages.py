@@ -12,9 +12,9 @@ import pytest
 
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.events.brokers.port import Message
+from swf_temporal.events.channels import message_of
 from swf_temporal.events.consumers import consumer as consumers
 from swf_temporal.events.consumers.consumer import Consumer, Incoming
-from swf_temporal.events.messages import message_of
 from swf_temporal.settings.calls import Settings
 from swf_temporal.settings.events import BrokerAddress, ConsumerSettings
 from tests.brokers.servers import HOST, Server, free_ports, program, running

@@ -19,7 +19,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.events.brokers.kafka import Kafka
 from swf_temporal.events.brokers.port import Channel, Message
-from swf_temporal.events.messages import event_in, message_of
+from swf_temporal.events.channels import event_in, message_of
 from swf_temporal.events.sinks import Connection, Sinks
 from swf_temporal.settings.events import BrokerAddress, Mode, SinkSettings
 from tests.brokers.servers import HOST, Server

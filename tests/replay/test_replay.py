@@ -15,7 +15,7 @@ from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.instance_part import OperatorOptionsInterceptor
 from swf_temporal.temporal.replaying import replay
 from swf_temporal.temporal.summaries import LOOKING_FOR_CALLER, WAITING_FOR_PLACE
-from swf_temporal.temporal.worker import ALL_WORKFLOWS, OTHER_WORKFLOWS
+from swf_temporal.temporal.workflows import ALL_WORKFLOWS, OTHER_WORKFLOWS
 from tests.replay import corpus
 from tests.replay.corpus import Recorded
 from tests.replay.features import REQUIRED, commands_in

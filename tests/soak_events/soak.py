@@ -27,9 +27,8 @@ from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.events.brokers.families import FAMILIES as BROKERS
 from swf_temporal.events.brokers.families import Brokers
-from swf_temporal.events.channels import channel_of
+from swf_temporal.events.channels import channel_of, message_of
 from swf_temporal.events.consumers.consumer import Consumer, source_of
-from swf_temporal.events.messages import message_of
 from swf_temporal.events.routing import instance_id
 from swf_temporal.functions.http.broker import HttpBroker
 from swf_temporal.functions.http.client import Http

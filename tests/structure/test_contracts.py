@@ -24,7 +24,7 @@ BREACHES = {
     "Base: ": ("base/grammar.py", "from swf_temporal.base.data import JSON"),
     "Expressions: ": ("expressions/patterns.py", "from swf_temporal.expressions.jq import Jq"),
     "Text: ": ("text/origin.py", "from swf_temporal.text.fetching import resources"),
-    "Events: ": ("events/brokers/port.py", "from swf_temporal.events import messages"),
+    "Events: ": ("events/brokers/port.py", "from swf_temporal.events import channels"),
     "Languages: ": ("languages/port.py", "from swf_temporal.languages import loading"),
     "Functions know no language": ("functions/urls.py", "from swf_temporal.languages import port"),
     "What programs import, and what is done to instances": ("operations/instances.py",

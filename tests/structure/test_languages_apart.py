@@ -24,7 +24,7 @@ OTHER_MEANINGS: Final = {
         "swf_temporal/temporal/lifecycle.py": "the types of lifecycle events, which are the same for all languages",
     },
     "Serverless Workflow": {
-        "swf_temporal/simulation/scenario.py": "the title by which editors know the schema of scenarios"
+        "swf_temporal/simulation/scenario_schema.py": "the title by which editors know the schema of scenarios"
     },
     "direktiv": {
         "swf_temporal/base/function_types.py": "the type of functions in containers is called so",
@@ -162,7 +162,8 @@ def _keys() -> frozenset[str]:
 
 def _modules(package: str) -> Iterator[object]:
     imported = import_module(package)
-    yield from (import_module(one.name) for one in walk_packages(imported.__path__, f"{package}."))
+    yield imported
+    yield from (import_module(one.name) for one in walk_packages(getattr(imported, "__path__", ()), f"{package}."))
 
 
 @cache

@@ -51,7 +51,8 @@ from swf_temporal.temporal.instance_part import OperatorOptions
 from swf_temporal.temporal.records import Pin
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.statuses import answer_of
-from swf_temporal.temporal.worker import ALL_WORKFLOWS, make_worker
+from swf_temporal.temporal.worker import make_worker
+from swf_temporal.temporal.workflows import ALL_WORKFLOWS
 from tests.processes import ending_with_us
 from tests.temporal.suspending import SUSPEND_AFTER, SUSPENDING, suspending
 

@@ -23,7 +23,7 @@ from swf_temporal.simulation.scenario import Scenario, run, workflows_of
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.instance_part import OperatorOptionsInterceptor
 from swf_temporal.temporal.statuses import answer_of
-from swf_temporal.temporal.worker import ALL_WORKFLOWS
+from swf_temporal.temporal.workflows import ALL_WORKFLOWS
 from tests.replay.prefixes import failures
 from tests.sampling import chance, sample
 from tests.temporal.test_scenarios import EVERY, named

@@ -28,7 +28,7 @@ from swf_temporal.sdk.scenarios.virtual_time import VirtualTime
 from swf_temporal.simulation.scenario import Scenario, canonical, check, find_scenarios, run, workflows_of
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.instance_part import OperatorOptionsInterceptor
-from swf_temporal.temporal.worker import ALL_WORKFLOWS
+from swf_temporal.temporal.workflows import ALL_WORKFLOWS
 from tests.corpus import CORPUS, ROOT
 from tests.sampling import sample
 

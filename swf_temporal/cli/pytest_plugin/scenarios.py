@@ -1,4 +1,4 @@
-"""Scenario files as tests: each scenario is a test that runs in simulation."""
+"""Scenario files as tests, each a test that runs in simulation, and simulations in tests of your own."""
 
 import re
 from collections import deque

@@ -1,4 +1,7 @@
-"""The port of messaging protocols: what each must implement for the operations of an AsyncAPI document."""
+"""The port of messaging protocols: what each must implement for the operations of an AsyncAPI document.
+
+A protocol reads the fields of a binding, whose values are constants or schemas that allow a single value.
+"""
 
 import asyncio
 import base64

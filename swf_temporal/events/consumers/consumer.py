@@ -28,8 +28,15 @@ from swf_temporal.base.strict_json import write_json
 from swf_temporal.events.brokers.families import FAMILIES, Brokers
 from swf_temporal.events.brokers.jetstream import storing
 from swf_temporal.events.brokers.port import Channel, Message
-from swf_temporal.events.channels import EventSource, channel_of, client_id_of, dead_letters_at
-from swf_temporal.events.messages import STRUCTURED, event_in, id_in
+from swf_temporal.events.channels import (
+    STRUCTURED,
+    EventSource,
+    channel_of,
+    client_id_of,
+    dead_letters_at,
+    event_in,
+    id_in,
+)
 from swf_temporal.functions.call import cause_here
 from swf_temporal.functions.http.broker import HttpBroker
 from swf_temporal.functions.http.client import Http

@@ -1,4 +1,8 @@
-"""Parts of a document, by their location, with references resolved."""
+"""Parts of a document, by their location, with references resolved; schemas of OpenAPI as JSON Schema.
+
+Versions 2.0 and 3.0 of OpenAPI have a dialect of their own; 3.1 is JSON Schema. `format` is an annotation, as it is
+there.
+"""
 
 import os.path
 import re

@@ -1,4 +1,4 @@
-"""Request bodies, encoded in the media type that a service asks for."""
+"""Request bodies, encoded in the media type that a service asks for, and the media types of answers."""
 
 import base64
 import binascii

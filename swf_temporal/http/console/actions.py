@@ -1,4 +1,4 @@
-"""Actions on an instance: pages that say what each will do and ask first, and carrying them out."""
+"""Actions on one instance, or many: pages that say what each will do and ask first, and carrying them out."""
 
 import time
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Lists of instances: the filters in an address, the page with its counts, and how it refreshes itself."""
+"""Lists of instances, which refresh themselves, and the overview: counts over time and by definition; schedules."""
 
 import asyncio
 import re

@@ -1,4 +1,7 @@
-"""Instances over HTTP: their status, result and termination; and tasks, the events that they wait for."""
+"""Instances over HTTP: their status, result and termination; and tasks, the events that they wait for.
+
+Data of instances are answered as they are stored: to read and write large ones again would hold up other requests.
+"""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""The events that a definition consumes, and the inputs of the instances that they start."""
+"""The starts of instances: the events that a definition consumes, its schedule, and the inputs."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The identity of a definition: the id by which it is found, and the versions of the language."""
+"""The identity of a definition, the versions of the language, and the tasks in a document as it is written."""
 
 import re
 from collections.abc import Iterator, Mapping

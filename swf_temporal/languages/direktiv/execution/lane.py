@@ -1,4 +1,4 @@
-"""The lane of a state: its data, the run, and the evaluation of its fields."""
+"""The lane of a state: its data, the run, the evaluation of its fields, and waiting for events."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

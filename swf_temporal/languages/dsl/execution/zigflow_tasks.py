@@ -1,4 +1,4 @@
-"""The work of each type of task in a zigflow document."""
+"""The work of each type of task in a zigflow document, and the activity options in its metadata."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -3,21 +3,27 @@
 It is rewritten, as older versions are in reading, by a table of spellings of the common model. What 0.8 cannot express
 is put into fields whose names begin with `@`, which authors cannot set. Both runs and `swf upgrade` use the document.
 Every part of it has its position in the author's text.
+
+All problems are reported at once. Malformed parts are replaced by stand-ins with the same name while the rules validate
+the others, so that references to them are not reported as dangling.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
 from pydantic import ValidationError
 
-from swf_temporal.base.errors import Position, Problem, Severity
+from swf_temporal.base.errors import InvalidDefinition, Position, Problem, Severity
+from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.states import StateBase
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+from swf_temporal.languages.serverless_workflow.reading.building import DefinitionForm, build
+from swf_temporal.languages.serverless_workflow.reading.document import Reading
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling, Step
-from swf_temporal.text.origin import Array, Object, Source
+from swf_temporal.text.origin import Array, Fetch, Object, Source
 
 _ROUNDS: Final = 8
 """The maximum number of rounds that remove malformed parts. Each may reveal problems that were hidden before."""
@@ -188,3 +194,65 @@ def objects(value: Any) -> Iterator[Object]:
     elif isinstance(value, Array):
         for item in value:
             yield from objects(item)
+
+
+@dataclass(frozen=True, slots=True)
+class DraftReader(Generic[N]):
+    """Converts documents of one draft to the common model, and validates them by the draft's rules."""
+
+    spellings: Mapping[type[Node], Spelling]
+    state: type[Node]
+    """The base of all states, as which one of an unknown type is read."""
+    marks: Callable[[Object], Mapping[str, Any]]
+    """Returns facts about a document as written, by keys that authors cannot set."""
+    form: Callable[[Object], DefinitionForm[N]]
+    """Returns the form of a normalized document."""
+    recovery: Recovery[N]
+    lower: Callable[[N], Object]
+    """Returns the document of 0.8."""
+    problems_of: Callable[[N], list[Problem]]
+    """Returns the problems by the rules of the draft."""
+    schema: Callable[[str | None], dict[str, Any]]
+    """Returns the JSON Schema of documents, with a title if there is one."""
+
+    def read(self, root: Object, source: Source, fetch: Fetch) -> Reading:  # noqa: ARG002 - drafts have no included documents
+        """Return the workflow that *root* describes, without the draft's rules."""
+        draft, problems, is_whole = self._draft(root, source)
+        if draft is None or not is_whole:
+            return Reading(None, problems, draft=draft)
+        return Reading(workflow_of(self.lower(draft), source), problems, draft=draft)
+
+    def lowered(self, root: Object, source: Source) -> Object:
+        """Return *root*, which may lack an id, converted to a document of 0.8.
+
+        Raises InvalidDefinition if it is malformed.
+        """
+        draft, problems, is_whole = self._draft(root, source, may_lack_id=True)
+        if draft is None or not is_whole:
+            raise InvalidDefinition(problems)
+        document = self.lower(draft)
+        if not document["id"]:
+            del document["id"]
+        return document
+
+    def validate(self, reading: Reading, expressions: Expressions | None) -> list[Problem]:  # noqa: ARG002 - their rules compile in the draft's words
+        """Return the problems by the rules of the draft."""
+        assert isinstance(reading.draft, self.recovery.model)  # noqa: S101 - only called for its own documents
+        found = self.problems_of(reading.draft)
+        return found if reading.workflow is not None else of_what_is_left(found)
+
+    def json_schema(self, title: str | None) -> dict[str, Any]:
+        return self.schema(title)
+
+    def _draft(
+        self, root: Object, source: Source, *, may_lack_id: bool = False
+    ) -> tuple[N | None, tuple[Problem, ...], bool]:
+        """Return *root* in the draft's model, its problems, and True if all of it is well-formed."""
+        normalizer = Normalizer(source, self.spellings, self.state)
+        marks = self.marks(root)
+        normalizer.normalize(self.recovery.model, root, root.where.position)
+        root.update(marks)
+        if may_lack_id:
+            root.setdefault("id", "")
+        draft, refused = build(root, source, self.form(root), self.recovery.recover)
+        return draft, (*normalizer.problems, *refused), not refused

@@ -1,9 +1,9 @@
-"""Data flow in the draft of May 2020: what a path selects goes into the data under the last key of the path.
+"""Data flow in the drafts: as a pipeline in November 2019, and under the last keys of paths in May 2020.
 
-The text says that it is merged, and its examples show where: `$.payload.greeting` puts a greeting under `greeting`.
-A path that selects nothing does not filter; the whole value then goes to the place that the path names, where later
-states read it. Injected texts are appended to existing ones; other values replace existing ones (section "Workflow
-Data").
+In May 2020, what a path selects goes into the data under the last key of the path. The text says that it is merged, and
+its examples show where: `$.payload.greeting` puts a greeting under `greeting`. A path that selects nothing does not
+filter; the whole value then goes to the place that the path names, where later states read it. Injected texts are
+appended to existing ones; other values replace existing ones (section "Workflow Data").
 """
 
 from collections.abc import Callable, Sequence

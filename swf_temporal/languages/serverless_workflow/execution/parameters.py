@@ -3,6 +3,8 @@
 Its name and version, its timeouts and its retries may contain expressions, which see only the workflow's input (section
 "Workflow Expressions"). They are evaluated when a run begins; a run that is resumed evaluates them again, to the same
 values. Constants and metadata are static: `${` in them is kept as it is.
+
+The functions and credentials that a definition names are converted to those of the port with the same parameters.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -1,4 +1,9 @@
-"""The retry rule for a definition's retry strategy (sections "Retry Definition" and "Action retries")."""
+"""The retry rule for a definition's retry strategy (sections "Retry Definition" and "Action retries").
+
+In the draft of November 2019 a retry applies to one result, or one error, of a function. Each attempt is a separate
+call, since a result may require the next. When the attempts are used up, the state is left for the state that the retry
+names (section "Retry Definition").
+"""
 
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any, Final

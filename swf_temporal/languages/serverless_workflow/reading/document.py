@@ -2,6 +2,8 @@
 
 All problems are reported at once: the well-formed parts are still validated by the rules. Malformed parts are replaced
 by stand-ins with the same name, so that references to them are not reported as dangling.
+
+A draft reads its documents itself, by a `Reader`.
 """
 
 from dataclasses import dataclass, replace

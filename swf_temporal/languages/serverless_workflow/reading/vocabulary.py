@@ -1,4 +1,4 @@
-"""The vocabulary of a version: how the form of its definitions differs from the model."""
+"""The vocabulary of a version: how the form of its definitions differs from the model, and its JSON Schema."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Access to the parts of a definition as written, in any version."""
+"""Access to the parts of a definition as written, in any version; and the report of what an upgrade changed in them."""
 
 from collections.abc import Container, Iterator, MutableMapping
 from dataclasses import dataclass, field, replace

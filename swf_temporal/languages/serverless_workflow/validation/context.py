@@ -1,4 +1,4 @@
-"""The context of a rule: its view of a workflow, and the reporting of problems."""
+"""The context of a rule: its view of a workflow, every node of that once, and the reporting of problems."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, cached_property, partial

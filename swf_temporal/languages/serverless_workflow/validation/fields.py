@@ -1,4 +1,4 @@
-"""The fields of a definition that hold expressions, and their sorts."""
+"""The fields of a definition that hold expressions, their sorts, and whether expressions there may use secrets."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

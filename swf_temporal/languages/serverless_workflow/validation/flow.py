@@ -1,4 +1,9 @@
-"""The control flow between states."""
+"""The control flow between states, and the fields that the data of a state can have, if that is certain.
+
+Data from outside (the workflow's input, results of functions, payloads of events) may contain anything. But a state
+whose output filter constructs an object passes on only the fields of that object, and the following states can only add
+to them. If nothing is certain, None stands for any field.
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain

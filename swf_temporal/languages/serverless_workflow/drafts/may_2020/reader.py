@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from typing import Any, Final, get_args
 
 from swf_temporal.base.errors import Problem
-from swf_temporal.languages.serverless_workflow.drafts.lowering import Recovery
+from swf_temporal.languages.serverless_workflow.drafts.lowering import DraftReader, Recovery
 from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.lowering import lowered
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.spellings import OF_PARENT, SPELLINGS
-from swf_temporal.languages.serverless_workflow.drafts.reader import DraftReader
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.building import DefinitionForm
 from swf_temporal.languages.serverless_workflow.reading.normalizing import parts

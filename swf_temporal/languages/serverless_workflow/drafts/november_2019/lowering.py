@@ -1,6 +1,6 @@
 """Lowering of the draft of November 2019: the words of 0.8 for its own, and the parts that 0.8 cannot express.
 
-Its data flow is implemented in `execution/pipeline.py`.
+Its data flow is implemented in `execution/last_keys.py`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

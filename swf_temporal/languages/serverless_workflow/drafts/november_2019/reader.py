@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from swf_temporal.base.errors import Problem
-from swf_temporal.languages.serverless_workflow.drafts.lowering import Recovery
+from swf_temporal.languages.serverless_workflow.drafts.lowering import DraftReader, Recovery
 from swf_temporal.languages.serverless_workflow.drafts.november_2019 import model
 from swf_temporal.languages.serverless_workflow.drafts.november_2019.lowering import lowered
 from swf_temporal.languages.serverless_workflow.drafts.november_2019.spellings import (
@@ -12,7 +12,6 @@ from swf_temporal.languages.serverless_workflow.drafts.november_2019.spellings i
     SPELLINGS,
     STATE_TYPES,
 )
-from swf_temporal.languages.serverless_workflow.drafts.reader import DraftReader
 from swf_temporal.languages.serverless_workflow.reading.building import DefinitionForm
 from swf_temporal.languages.serverless_workflow.reading.vocabulary import Vocabulary
 

@@ -1,4 +1,4 @@
-"""The state that the modules of this package share while they rewrite one definition."""
+"""The state that the modules of this package share while they rewrite one definition, and the names in the new one."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,4 +1,9 @@
-"""Where states lead, and what is done on the way: undoing, producing events, continuing as another workflow."""
+"""Where states lead, and what is done on the way: undoing, producing events, continuing as another workflow.
+
+DSL 1.0 has no compensation, so it is written as tasks. Where every way to a place has completed the same states, the
+order is known, and the tasks that undo them stand there one after the other. Elsewhere the states note their names in
+the context, and a loop goes through them backwards.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence

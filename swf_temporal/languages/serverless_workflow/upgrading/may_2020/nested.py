@@ -2,6 +2,9 @@
 
 A sequence of states without a choice becomes actions: calls, a delay as the sleep of an action, and injected data as an
 expression function. Anything else cannot be expressed.
+
+What the path of a filter selects is put under the last key on the path, which 0.8 needs explicitly. If a path selects
+nothing, the draft takes the whole, and puts it at the path.
 """
 
 from collections.abc import Iterator

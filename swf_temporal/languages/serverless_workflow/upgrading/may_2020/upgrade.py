@@ -1,4 +1,8 @@
-"""Converting the lowered draft of May 2020 to a definition of 0.8."""
+"""Converting the lowered draft of May 2020 to a definition of 0.8.
+
+The path of a filter of an event selects from the payload or, if it finds nothing there, from the whole event. So the
+rewritten definitions use the whole event.
+"""
 
 from collections.abc import Iterator
 from typing import Any

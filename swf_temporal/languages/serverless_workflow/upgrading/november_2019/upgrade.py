@@ -1,4 +1,7 @@
-"""Converting the lowered draft of November 2019 to a definition of 0.8."""
+"""Converting the lowered draft of November 2019 to a definition of 0.8.
+
+An entry of an event state has its own transition, so it becomes a condition of a switch, and its actions the next state.
+"""
 
 from collections.abc import Iterator
 from typing import Any, Final

@@ -6,7 +6,7 @@ in `$event.type`. A filter that is a path alone selects elements with a value th
 `[?(@.veggieLike)]` the drafts keep what is liked, while the standard checks only that the key exists. Paths whose steps
 are all names and indexes are followed here; the library is imported for all others.
 
-A field of a definition of 0.5 may have such paths in double braces, as in `{{ $.order.id }}`: they are compiled here, too.
+In definitions of 0.5 paths stand in double braces, as in `{{ $.order.id }}`. They are compiled here, too.
 """
 
 import re

@@ -19,7 +19,7 @@ from swf_temporal.functions.auth.auth import derived_secrets
 from swf_temporal.functions.call import HIDE_SECRETS, Call, cause_here, switch, with_resources
 from swf_temporal.functions.custom.outcomes import as_json, exceptions_as_faults
 from swf_temporal.functions.documents.local_documents import document_named, file_named, looked
-from swf_temporal.functions.limits import check_local_function
+from swf_temporal.functions.local_calls import check_local_function
 from swf_temporal.functions.logs import scrub_libraries, scrubbing
 from swf_temporal.functions.port import MAX_THREADS, DeclaredType, Described, FunctionType, Performer, Services
 from swf_temporal.functions.registry import Registry

@@ -1,4 +1,4 @@
-"""Which requests an HTTP server refuses: those of foreign pages and hosts, and those without a valid bearer token or JWT."""
+"""Requests that an HTTP server refuses: of foreign pages and hosts, and without a valid bearer token or JWT."""
 
 import asyncio
 import hmac

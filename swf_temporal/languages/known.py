@@ -12,8 +12,7 @@ from swf_temporal.base.errors import InvalidDefinition, UsageError
 from swf_temporal.base.importing import module_named
 from swf_temporal.languages.base import UpgradeChange, Upgraded
 from swf_temporal.languages.port import Checked, Language
-from swf_temporal.text.located import Object, UnreadableText
-from swf_temporal.text.origin import Fetch, Source, nothing
+from swf_temporal.text.origin import Fetch, Object, Source, UnreadableText, nothing
 from swf_temporal.text.parsing import read_object
 
 LANGUAGES: list[str] = [

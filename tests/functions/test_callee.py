@@ -7,7 +7,7 @@ import pytest
 from swf_temporal.base.calls import Function
 from swf_temporal.base.data import JSON
 from swf_temporal.base.function_types import Callee, callee_of, secrets_for
-from swf_temporal.functions.limits import check_local_function, check_local_host
+from swf_temporal.functions.local_calls import check_local_function, check_local_host
 from swf_temporal.runtime.variables import NotLocal, locally
 from swf_temporal.settings.calls import Settings, read_settings
 

@@ -3,7 +3,7 @@
 import pytest
 
 from swf_temporal.expressions.evaluation import Expressions
-from swf_temporal.languages.lookalikes import meant, names_in
+from swf_temporal.languages.expression_hints import meant, names_in
 from swf_temporal.languages.serverless_workflow.expressions import VARIABLES
 
 EXPRESSIONS = Expressions(variables=VARIABLES | {"item"}, functions={"net": ".price"})

@@ -23,7 +23,8 @@ from swf_temporal.functions.call import attempts_before
 from swf_temporal.functions.http.connections import RESEND, Connections
 from swf_temporal.functions.http.failures import failure
 from swf_temporal.functions.http.tracing import SentRequest, traced
-from swf_temporal.functions.limits import RateLimits, check_local_host
+from swf_temporal.functions.limits import RateLimits
+from swf_temporal.functions.local_calls import check_local_host
 from swf_temporal.runtime.retrying import MAX_DELAY
 from swf_temporal.runtime.variables import SAFE_METHODS
 from swf_temporal.settings.calls import HostOptions, Settings

@@ -35,9 +35,10 @@ from swf_temporal.functions.documents.documents import (
     is_web,
     locate,
 )
-from swf_temporal.functions.http.bodies import choose, closest, concrete, has_fields, is_file, write_body
+from swf_temporal.functions.http.bodies import write_body
 from swf_temporal.functions.http.client import HttpResponse, Request, with_inherited
 from swf_temporal.functions.http.failures import failure
+from swf_temporal.functions.http.media_types import choose, closest, concrete, has_fields, is_file
 from swf_temporal.functions.http.parameters import Parameter, as_text, in_cookie, in_header, in_path, in_query
 from swf_temporal.functions.http.results import REDIRECT, reading, result_of
 from swf_temporal.functions.openapi.operations import (

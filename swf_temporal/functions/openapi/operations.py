@@ -18,7 +18,7 @@ from swf_temporal.expressions.json_schema import BadSchema, DataSchemaValidator
 from swf_temporal.functions.documents.documents import is_web
 from swf_temporal.functions.documents.parts import Document, DocumentPart, self_contained
 from swf_temporal.functions.documents.servers import no_server, variable_value
-from swf_temporal.functions.http.bodies import FORM, MULTIPART, accept, closest, is_form
+from swf_temporal.functions.http.media_types import FORM, MULTIPART, accept, closest, is_form
 from swf_temporal.functions.http.parameters import FormField, Parameter
 from swf_temporal.functions.urls import split_url
 from swf_temporal.settings.calls import Settings

@@ -14,8 +14,9 @@ from swf_temporal.functions.auth.auth import with_tokens
 from swf_temporal.functions.auth.requests import authenticated
 from swf_temporal.functions.call import Call, switch
 from swf_temporal.functions.documents.servers import service_url
-from swf_temporal.functions.http.bodies import OCTETS, is_file, write_body
+from swf_temporal.functions.http.bodies import write_body
 from swf_temporal.functions.http.client import HttpResponse, Request
+from swf_temporal.functions.http.media_types import OCTETS, is_file
 from swf_temporal.functions.http.parameters import Parameter, as_text, escape, in_path, in_query
 from swf_temporal.functions.http.results import REDIRECT, reading, result_of
 from swf_temporal.functions.plain.type import METHODS, split_text

@@ -23,7 +23,7 @@ from swf_temporal.functions.auth.auth import headers_for, with_named_tokens
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.documents.documents import is_web, locate
 from swf_temporal.functions.documents.servers import no_server
-from swf_temporal.functions.limits import check_local_host
+from swf_temporal.functions.local_calls import check_local_host
 from swf_temporal.functions.port import Described, Performer, Services
 from swf_temporal.functions.rpc.channels import Channels, Target, library, target_of
 from swf_temporal.functions.rpc.protos import (

@@ -5,7 +5,8 @@ import re
 import pytest
 
 from swf_temporal.base.data import JSON
-from swf_temporal.functions.http.bodies import FORM, MULTIPART, accept, choose, closest, concrete, write_body
+from swf_temporal.functions.http.bodies import write_body
+from swf_temporal.functions.http.media_types import FORM, MULTIPART, accept, choose, closest, concrete
 from swf_temporal.functions.http.parameters import FormField, Parameter, in_cookie, in_header, in_path, in_query
 from tests.failing import failing
 

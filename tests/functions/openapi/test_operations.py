@@ -9,8 +9,8 @@ import yaml
 
 from swf_temporal.base.data import JSON
 from swf_temporal.functions.documents.parts import Document, DocumentPart
-from swf_temporal.functions.http.bodies import FORM, MULTIPART
 from swf_temporal.functions.http.client import HttpResponse
+from swf_temporal.functions.http.media_types import FORM, MULTIPART
 from swf_temporal.functions.http.parameters import FormField, Parameter
 from swf_temporal.functions.openapi.operations import (
     OpenApiOperation,

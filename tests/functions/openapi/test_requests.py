@@ -8,8 +8,8 @@ import pytest
 from swf_temporal.base.data import JSON
 from swf_temporal.base.function_types import Callee
 from swf_temporal.functions.documents.parts import Document
-from swf_temporal.functions.http.bodies import FORM
 from swf_temporal.functions.http.client import Request
+from swf_temporal.functions.http.media_types import FORM
 from swf_temporal.functions.http.parameters import Parameter
 from swf_temporal.functions.openapi.openapi import build_request
 from swf_temporal.functions.openapi.operations import Content, OpenApiOperation, RequestBody, find_operation, server_url

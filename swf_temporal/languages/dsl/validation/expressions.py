@@ -13,8 +13,7 @@ from swf_temporal.languages.dsl.model.workflow import Workflow
 from swf_temporal.languages.dsl.names import LIKE_ZIGFLOW
 from swf_temporal.languages.dsl.validation.fields import Field, fields_of
 from swf_temporal.languages.dsl.validation.walk import Report, Walk
-from swf_temporal.languages.expression_hints import hint_for_syntax, hint_for_variable, hint_for_word
-from swf_temporal.languages.lookalikes import meant, names_in
+from swf_temporal.languages.expression_hints import hint_for_syntax, hint_for_variable, hint_for_word, meant, names_in
 from swf_temporal.text.origin import Source
 from swf_temporal.text.suggestions import meant_or_known
 

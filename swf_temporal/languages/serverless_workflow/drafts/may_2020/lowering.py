@@ -27,7 +27,7 @@ from swf_temporal.languages.serverless_workflow.model import workflow as schedul
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling, Step
 from swf_temporal.languages.serverless_workflow.reading.versions.before_0_8 import LATER_TYPES
-from swf_temporal.languages.serverless_workflow.reading.versions.may_2020 import OF_STATES, VERSION
+from swf_temporal.languages.serverless_workflow.reading.versions.drafts import MAY_2020, OF_STATES
 from swf_temporal.text.origin import Array, Object, objects_in
 
 CUSTOM_CONDITION: Final = "expression"
@@ -43,7 +43,7 @@ _WHOLE: Final = (None, "$", "$.")
 def lowered(draft: model.DraftWorkflow) -> Object:
     """Return *draft* converted to a document of 0.8."""
     document = normalized(tree_of(draft), draft.source, _SPELLINGS)
-    document["@version"] = OF_STATES if draft.has_states else VERSION
+    document["@version"] = OF_STATES if draft.has_states else MAY_2020
     return document
 
 

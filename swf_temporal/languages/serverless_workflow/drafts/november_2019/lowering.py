@@ -30,7 +30,7 @@ from swf_temporal.languages.serverless_workflow.expressions import EARLY
 from swf_temporal.languages.serverless_workflow.model import actions, states, workflow
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling, Step
-from swf_temporal.languages.serverless_workflow.reading.versions.november_2019 import VERSION
+from swf_temporal.languages.serverless_workflow.reading.versions.drafts import NOVEMBER_2019
 from swf_temporal.text.origin import Array, Object, objects_in
 
 TOKEN: Final = "correlationToken"  # noqa: S105 - the draft's name for it
@@ -114,7 +114,7 @@ def _defined(function: model.Function) -> Object:
 def _definition(root: Object, _normalizer: Normalizer) -> None:
     drop(root, "schemaVersion", "execStatus")
     put(root, "expressionLang", EARLY)
-    put(root, "@version", VERSION)
+    put(root, "@version", NOVEMBER_2019)
     names = [trigger["name"] for trigger in root.get("events", ())]
     for state in objects(root["states"]):
         for entry in state.get("events", ()):

@@ -2,18 +2,12 @@
 
 from typing import Final
 
-from swf_temporal.languages.serverless_workflow.reading.versions import (
-    may_2020,
-    november_2019,
-    v0_5,
-    v0_6,
-    v0_8,
-)
+from swf_temporal.languages.serverless_workflow.reading.versions import drafts, v0_5, v0_6, v0_8
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
 
 VERSIONS: tuple[Version, ...] = (
-    november_2019.VERSION,
-    may_2020.VERSION,
+    drafts.NOVEMBER_2019,
+    drafts.MAY_2020,
     v0_5.VERSION,
     v0_6.VERSION,
     v0_8.VERSION_0_7,

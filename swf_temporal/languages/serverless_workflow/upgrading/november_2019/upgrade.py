@@ -1,6 +1,6 @@
 """Converting the lowered draft of November 2019 to a definition of 0.8.
 
-An entry of an event state has its own transition, so it becomes a condition of a switch, and its actions the next state.
+An entry of an event state has its own transition: it becomes a condition of a switch, and its actions the next state.
 """
 
 from collections.abc import Iterator

@@ -11,7 +11,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import Problem
 from swf_temporal.expressions.evaluation import BadExpression
 from swf_temporal.expressions.template import EmbeddedExpression, split
-from swf_temporal.languages.lookalikes import meant, names_in
+from swf_temporal.languages.expression_hints import meant, names_in
 from swf_temporal.languages.serverless_workflow.model.actions import (
     ActionDataFilter,
     EventDataFilter,

@@ -1,11 +1,11 @@
-"""The draft of May 2020, in which workflows consist of tasks, and its predecessor, which calls them states."""
+"""The drafts: of November 2019, whose states lead to others by `nextState`, and of May 2020."""
 
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
 from swf_temporal.languages.serverless_workflow.model.workflow import DataFlowKind
-from swf_temporal.languages.serverless_workflow.reading.versions import before_0_8, november_2019
+from swf_temporal.languages.serverless_workflow.reading.versions import before_0_8
 from swf_temporal.languages.serverless_workflow.reading.versions.before_0_8 import (
     Shape,
     first_of,
@@ -16,6 +16,44 @@ from swf_temporal.languages.serverless_workflow.reading.versions.before_0_8 impo
 from swf_temporal.languages.serverless_workflow.reading.versions.marks import VersionEvidence, having, objects
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
 from swf_temporal.text.origin import Object
+
+KEYS_OF_2019: Final = ("startsAt", "starts-at", "triggerDefs", "trigger-defs")
+"""Keys of definitions that no later version has."""
+# Tuples, because the value of a type may be unhashable.
+_TYPES = ("EVENT", "OPERATION", "SWITCH", "DELAY", "PARALLEL", "SUBFLOW", "RELAY", "INJECT", "FOREACH", "CALLBACK")
+_LATER_TYPES = (*(word.lower() for word in _TYPES), "sleep")
+
+
+def _key_of(state: Object, *, by_type: bool) -> str | None:
+    if isinstance(state.get("nextState"), str):
+        return "nextState"
+    return "type" if by_type and state.get("type") in _TYPES and "transition" not in state else None
+
+
+def _most_states(root: Object) -> VersionEvidence | None:
+    """Return the evidence for the draft in a state, if fewer states are in the form of later versions.
+
+    A single such state may be a mistake; if there are as many of both, a specVersion decides. With a specVersion, which
+    the draft does not have, a type in capitals alone is no evidence.
+    """
+    states = list(objects(root, ["states"]))
+    by_type = "specVersion" not in root
+    shown = [VersionEvidence(key, state.where.key(key)) for state in states if (key := _key_of(state, by_type=by_type))]
+    later = sum("transition" in state or state.get("type") in _LATER_TYPES for state in states)
+    return shown[0] if shown and (len(shown), by_type) > (later, False) else None
+
+
+NOVEMBER_2019: Final = Version(
+    name="November 2019",
+    title="the November 2019 draft of Serverless Workflow",
+    number=None,
+    shape=first_of(keyed(*KEYS_OF_2019), _most_states),
+    handler="retry",
+    slow_call=before_0_8.SLOW_CALL,
+    data_flow=DataFlowKind.PIPELINE,
+    reader="swf_temporal.languages.serverless_workflow.drafts.november_2019.reader",
+    upgraders=("swf_temporal.languages.serverless_workflow.upgrading.november_2019.upgrade",),
+)
 
 
 def _with_bare_path(*keys: str) -> Callable[[Object], str | None]:
@@ -50,7 +88,7 @@ def _several(only: tuple[Shape, ...], others: tuple[Shape, ...]) -> Shape:
     """
 
     def shown(root: Object) -> VersionEvidence | None:
-        if any(key in root for key in ("specVersion", *november_2019.KEYS)):
+        if any(key in root for key in ("specVersion", *KEYS_OF_2019)):
             return None
         found = [one for shape in only if (one := shape(root)) is not None]
         return found[0] if found and (len(found) > 1 or first_of(*others)(root) is not None) else None
@@ -89,7 +127,7 @@ def _started_by_name(shape: Shape) -> Shape:
     return lambda root: shape(root) if "startsAt" in root else None
 
 
-_ONLY_HERE: Final = (
+_ONLY_IN_MAY: Final = (
     within("states", _compared_alone),
     within("states", _foreach_of_states),
     within("states.branches", _branch_of_states),
@@ -98,7 +136,7 @@ _ONLY_HERE: Final = (
 )
 """Shapes that are invalid in all later versions."""
 
-_USUAL_HERE: Final = (
+_USUAL_IN_MAY: Final = (
     within("states", one_of("onError", "retry")),
     within("functions", one_of("resource")),
     within("events", one_of("correlationToken")),
@@ -106,7 +144,7 @@ _USUAL_HERE: Final = (
 )
 """Shapes of which a single one may be a mistake in a later version, if no state has a start."""
 
-VERSION: Final = Version(
+MAY_2020: Final = Version(
     name="May 2020",
     title="the May 2020 draft of Serverless Workflow",
     number=None,
@@ -123,14 +161,14 @@ VERSION: Final = Version(
         ),
         _started_in_state(
             first_of(
-                *_USUAL_HERE,
+                *_USUAL_IN_MAY,
                 within("states", one_of("states")),
                 within("states", _compared),
                 within("states.branches", one_of("states")),
                 within("states.stateDataFilter", _with_bare_path("dataInputPath", "dataOutputPath")),
             )
         ),
-        _several(_ONLY_HERE, _USUAL_HERE),
+        _several(_ONLY_IN_MAY, _USUAL_IN_MAY),
     ),
     state_word="task",
     handler="onError entry",
@@ -141,5 +179,5 @@ VERSION: Final = Version(
     upgraders=("swf_temporal.languages.serverless_workflow.upgrading.may_2020.upgrade",),
 )
 
-OF_STATES: Final = replace(VERSION, state_word="state")
+OF_STATES: Final = replace(MAY_2020, state_word="state")
 """The spelling of the draft's predecessor."""

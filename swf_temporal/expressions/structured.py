@@ -7,6 +7,7 @@ ends a query is found by jq's syntax, so that one in a string of the query does 
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
@@ -42,6 +43,8 @@ _NAMES: Final = {options: name for name, options in _OPTIONS.items()}
 _OPENING = re.compile(r"(jq|js)\(")
 _ESCAPED = str.maketrans({char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"})
 _MAX_CACHED = 10_000
+_ahead: dict[str, JqProgram] = {}
+"""The programs of queries that were compiled together, by their texts."""
 
 
 class EmbeddedQuery(NamedTuple):
@@ -114,6 +117,7 @@ class StructuredJq:
             return known[1]
         if len(self._kept) >= _MAX_CACHED:
             self._kept.clear()
+        compile_ahead(value)
         part = _compiled(value)
         self._kept[id(value)] = (value, part)
         return part
@@ -134,6 +138,23 @@ def problems_in(value: JSON, path: Path = ()) -> Iterator[tuple[Path, BadExpress
                     _program(piece)
         except BadExpression as error:
             yield path, error
+
+
+def compile_ahead(value: JSON) -> None:
+    """Compile the jq queries in *value* several at a time; those that fail then are compiled when they are needed."""
+    texts = [text for text in _jq_texts(value) if text not in _ahead and paths.compiled(text, ()) is None]
+    if len(_ahead) + len(texts) > _MAX_CACHED:
+        _ahead.clear()
+    _ahead.update(JqProgram.together(texts[:_MAX_CACHED], ()))
+
+
+def _jq_texts(value: JSON) -> Iterator[str]:
+    if isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _jq_texts(item)
+    elif isinstance(value, str):
+        with suppress(BadExpression):
+            yield from (piece.text for piece in split(value) if isinstance(piece, EmbeddedQuery) and piece.word == "jq")
 
 
 def split(text: str) -> list[str | EmbeddedQuery]:
@@ -283,7 +304,7 @@ def _outputs(query: EmbeddedQuery, data: JSON, how: _How) -> list[JSON]:
 def _compiled_query(text: str, word: str) -> Compiled:
     if word == "js":
         return JsProgram(text)
-    return paths.compiled(text, ()) or JqProgram(text, ())
+    return paths.compiled(text, ()) or _ahead.get(text) or JqProgram(text, ())
 
 
 def _program(query: EmbeddedQuery) -> Compiled:

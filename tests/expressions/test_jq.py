@@ -11,6 +11,8 @@ from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.expressions.guarding.deferring import Deferred, answering
 from swf_temporal.expressions.guarding.guard import Guard
 from swf_temporal.expressions.jq import JqProgram, builtins
+from swf_temporal.expressions.structured import StructuredJq
+from swf_temporal.languages.loading import check
 
 DECLARED = ("item", "SECRETS")
 
@@ -119,20 +121,39 @@ def test_what_does_not_compile_alone_does_not_compile_beside_others(broken: str)
     assert broken not in JqProgram.together([".items | sort", broken, ".items | sort | ."], ())
 
 
-def test_a_definition_compiles_them_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    programs = []
+@pytest.fixture
+def programs(monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """The programs that helper processes get from now on."""
+    given: set[str] = set()
     run = Guard.run
 
-    def counted(self: Guard, program: str, data: str | None) -> object:
-        programs.append(program)
+    def noted(self: Guard, program: str, data: str | None) -> object:
+        given.add(program)
         return run(self, program, data)
 
-    monkeypatch.setattr(Guard, "run", counted)
+    monkeypatch.setattr(Guard, "run", noted)
+    return given
+
+
+def test_a_definition_compiles_them_once(programs: set[str]) -> None:
     texts = [f"${{ .items | sort | .[{number}] }}" for number in range(100)]
     compiler = Expressions(texts=lambda: texts)
     assert [compiler.template(text)(DATA, {}) for text in texts[:3]] == [1, 2, 3]
     assert [compiler.template(text)(DATA, {}) for text in texts[98:]] == [None, None]
-    assert len(set(programs)) == 2
+    assert len(programs) == 2
+
+
+def test_so_does_one_with_queries_in_brackets(programs: set[str]) -> None:
+    """Both when it is checked, and in a worker that has not checked it."""
+    queries = {f"k{number}": f"jq(.items | sort | .[{number}] | tostring)" for number in range(100)}
+    states = [{"id": f"s{key}", "type": "noop", "transform": {key: query}} for key, query in queries.items()]
+    assert check({"id": "a", "states": states}).problems != []  # nothing leads to most of them
+    assert len(programs) == 2
+    programs.clear()
+    others = {key: query.replace("sort", "sort | reverse") for key, query in queries.items()}
+    [filled] = StructuredJq().results(others, DATA, 0)
+    assert filled == {"k0": "3", "k1": "2", "k2": "1"} | {f"k{number}": "null" for number in range(3, 100)}
+    assert len(programs) == 2
 
 
 def test_a_host_is_asked_for_the_expression_alone() -> None:

@@ -11,7 +11,7 @@ from swf_temporal.base.errors import Position, Problem, Severity
 from swf_temporal.expressions.compiled import BadExpression
 from swf_temporal.expressions.js import EngineMissing
 from swf_temporal.expressions.json_schema import BadSchema
-from swf_temporal.expressions.structured import problems_in
+from swf_temporal.expressions.structured import compile_ahead, problems_in
 from swf_temporal.languages.direktiv.execution.states import IMMEDIATE
 from swf_temporal.languages.direktiv.model import (
     DelayState,
@@ -42,11 +42,12 @@ from swf_temporal.text.suggestions import NEVER_ENTERED, did_you_mean, meant_or_
 
 def check_expressions(workflow: Workflow, source: Source) -> Iterator[Problem]:
     """Yield problems for queries in *workflow* that do not compile, and scripts without an installed engine."""
-    for state in workflow.states:
-        for node, name, key in structured_fields(state):
-            for path, error in problems_in(getattr(node, name)):
-                where = _position(node, key, path)
-                yield _problem(f"state {state.id!r}: {key}", error, where, source)
+    fields = [(state, *field) for state in workflow.states for field in structured_fields(state)]
+    compile_ahead([getattr(node, name) for _, node, name, _ in fields])
+    for state, node, name, key in fields:
+        for path, error in problems_in(getattr(node, name)):
+            where = _position(node, key, path)
+            yield _problem(f"state {state.id!r}: {key}", error, where, source)
 
 
 def structured_fields(node: Node) -> Iterator[tuple[Node, str, str]]:

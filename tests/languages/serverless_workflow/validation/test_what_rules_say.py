@@ -618,3 +618,9 @@ def test_all_of_our_own_types_are_reserved() -> None:
         places.TELL, places.LOOK, search_attributes.LOOK,
     }  # fmt: skip
     assert activities | {variables.READ_VARIABLE, variables.WRITE_VARIABLE, variables.INSTANCE_ENDED} == ACTIVITY_TYPES
+
+
+def test_thousands_of_unknown_properties_are_not_all_compared() -> None:
+    unknown = "".join(f"  k{number}: 1\n" for number in range(1500))
+    text = f'id: a\nspecVersion: "0.8"\nstates:\n- name: A\n  type: inject\n  data: {{}}\n  end: true\n{unknown}'
+    assert len(found("unknown-property", text)) == 1000

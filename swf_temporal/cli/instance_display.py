@@ -15,7 +15,7 @@ from swf_temporal.cli.recent_instances import remember
 from swf_temporal.operations.client import Client, RetriedRequests
 from swf_temporal.operations.instances import execution_of, facts_of
 from swf_temporal.operations.listing import is_open, listed
-from swf_temporal.temporal.places import in_words
+from swf_temporal.temporal.place_records import in_words
 
 _USUAL = ("started", "event", "paused", "resumed", "terminated")
 """Changes that belong to the course of any instance, or that its status has: they are shown with the trace alone."""

@@ -26,7 +26,7 @@ from swf_temporal.events.brokers.port import Channel, Connecting, Message, Send
 from swf_temporal.events.channels import EventSink, channel_of, client_id_of, message_of
 from swf_temporal.functions.call import cause_here
 from swf_temporal.functions.http.broker import HttpBroker
-from swf_temporal.functions.logs import scrub_libraries, scrubbing
+from swf_temporal.functions.log_scrubbing import scrub_libraries, scrubbing
 from swf_temporal.functions.port import Services
 from swf_temporal.functions.secrets import scrubbed
 from swf_temporal.settings.calls import Settings

@@ -20,7 +20,7 @@ from swf_temporal.functions.call import HIDE_SECRETS, Call, cause_here, switch, 
 from swf_temporal.functions.custom.outcomes import as_json, exceptions_as_faults
 from swf_temporal.functions.documents.local_documents import document_named, file_named, looked
 from swf_temporal.functions.local_calls import check_local_function
-from swf_temporal.functions.logs import scrub_libraries, scrubbing
+from swf_temporal.functions.log_scrubbing import scrub_libraries, scrubbing
 from swf_temporal.functions.port import MAX_THREADS, DeclaredType, Described, FunctionType, Performer, Services
 from swf_temporal.functions.registry import Registry
 from swf_temporal.functions.secrets import ProvidedSecrets, SecretProvider, Secrets, is_strong, scrubbed, withhold

@@ -2,6 +2,7 @@
 
 import asyncio
 import html
+import logging
 import re
 import sys
 import time
@@ -20,12 +21,15 @@ from swf_temporal.base.errors import CallFailed, UsageError, permanent_failure
 from swf_temporal.base.files import why_unreadable
 from swf_temporal.base.function_types import environment_name
 from swf_temporal.base.strict_json import NotJSON, read_json, show_json, write_json
+from swf_temporal.functions.call import Call
 from swf_temporal.text.parsing import read_data
 
 MAX_AGE: Final = 60.0
 """Seconds for which a secret is cached."""
 MAX_LOOKING_UP: Final = 10.0
 """Seconds within which a provider has to answer: all calls with the secret wait for it, otherwise for up to a day."""
+
+_log = logging.getLogger("swf.function")
 
 
 @runtime_checkable
@@ -466,3 +470,16 @@ def _from_file(name: str) -> dict[str, JSON]:
     if not isinstance(values, dict):
         raise UsageError(f"the secrets file {name} does not hold an object", "see SWF_SECRETS_FILE")
     return {str(key): value for key, value in values.items()}
+
+
+def write_line(call: Call, level: int, text: str) -> None:
+    """Write *text* as one line that names the function and the instance, without the secrets of *call*."""
+    # Data must not look like a separate line.
+    line = "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+    _log.log(
+        level,
+        "%s: %s [%s]",
+        call.function.name,
+        scrub(line, {**call.secrets, "": [call.secrets.get(""), *call.made_of_secrets]}),
+        call.idempotency_key or "no instance",
+    )

@@ -2,33 +2,15 @@
 
 They are found in the document alone, so also in a definition that cannot run yet. A language lists the keys that have
 names as values.
-
-A part that a JSON Pointer names has a position in the text, too.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from types import MappingProxyType
 from typing import Any, Final
 
-from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import Position
 from swf_temporal.text.origin import Array, Object
-from swf_temporal.text.parsing import read_data
-
-
-def pointers_in(text: str, key: str, name: str) -> Mapping[str, str]:
-    """Return the pointers of the objects in the list under *key*, by the value of their property *name*."""
-    try:
-        whole: JSON = read_data(text)
-    except ValueError:
-        return {}
-    parts = whole.get(key) if isinstance(whole, dict) else None
-    listed = enumerate(parts) if isinstance(parts, list) else ()
-    return MappingProxyType(
-        {str(part.get(name)): f"/{key}/{index}" for index, part in listed if isinstance(part, dict)}
-    )
 
 
 class Kind(StrEnum):

@@ -22,13 +22,14 @@ from swf_temporal.text.properties import (
     STRATEGY,
     Owner,
     PropertiesText,
+    has_credential,
+    is_secret,
     of_production,
     other_profiles,
     read_properties,
     resolved,
     secret_of,
 )
-from swf_temporal.text.secrecy import has_credential, is_secret
 
 _UNNEEDED: Final = "Temporal keeps instances and timers: remove it"
 _BUILT: Final = "it is about building, trying or deploying an application: remove it"

@@ -27,7 +27,7 @@ from swf_temporal.temporal import start_options
 from swf_temporal.temporal.client import Handle, query, result
 from swf_temporal.temporal.client_errors import has_ended, not_there
 from swf_temporal.temporal.constants import ENDING, GIVE_WAY
-from swf_temporal.temporal.places import LOOK
+from swf_temporal.temporal.place_records import LOOK
 from swf_temporal.temporal.statuses import is_closed, is_paused, why_task_failed
 
 if TYPE_CHECKING:

@@ -41,7 +41,8 @@ from swf_temporal.temporal.happened_since import (
     since_length,
     since_task,
 )
-from swf_temporal.temporal.places import Asking, ask
+from swf_temporal.temporal.place_records import Asking
+from swf_temporal.temporal.places import ask
 from swf_temporal.temporal.records import CARRIED, NOT_CARRIED, Wanted
 from swf_temporal.temporal.replaying import ReplayedRun
 from swf_temporal.temporal.restarting import RestartInput, RestartPoint, restart_input_at

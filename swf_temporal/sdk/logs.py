@@ -23,7 +23,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from swf_temporal.base.strict_json import show_json
 from swf_temporal.events.brokers.families import FAMILIES
-from swf_temporal.functions.logs import Scrubbing
+from swf_temporal.functions.log_scrubbing import Scrubbing
 from swf_temporal.settings.values import LogFormat, LogLevel
 from swf_temporal.temporal.client_errors import Trouble, brief, trouble_of
 from swf_temporal.temporal.constants import CALLS, FACTS, INSTANCES

@@ -33,7 +33,7 @@ from swf_temporal.runtime.progress import Front
 from swf_temporal.runtime.run import Awaited, Run
 from swf_temporal.temporal.host import TemporalHost
 from swf_temporal.temporal.outgoing import Slowest
-from swf_temporal.temporal.places import in_words
+from swf_temporal.temporal.place_records import in_words
 
 MAX_EVENTS, MAX_BYTES = 40_000, 40 * 1024 * 1024
 """The history limits, in events and bytes, of an execution that should not continue as new.

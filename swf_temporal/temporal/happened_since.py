@@ -22,7 +22,7 @@ from swf_temporal.temporal.client_errors import not_there
 from swf_temporal.temporal.constants import DELIVER, ENDING, GIVE_WAY, PROBE
 from swf_temporal.temporal.instance_parts import PARTS
 from swf_temporal.temporal.mailbox_records import MAILBOX, TAKE, Regained, Untaken, digest_of_event
-from swf_temporal.temporal.places import TELL
+from swf_temporal.temporal.place_records import TELL
 from swf_temporal.temporal.records import ENVIRONMENT, EVALUATE, LIMITS, RESOLVE
 from swf_temporal.temporal.restarting import SentEvent
 

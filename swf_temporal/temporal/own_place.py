@@ -26,7 +26,7 @@ from swf_temporal.runtime.trace import PlaceAwaited
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.constants import PLACE
 from swf_temporal.temporal.instance_part import Instance, Part
-from swf_temporal.temporal.places import TELL, Asking, Leaving, Message, PlaceAnswer, places_id
+from swf_temporal.temporal.place_records import TELL, Asking, Leaving, Message, PlaceAnswer, places_id
 from swf_temporal.temporal.records import UNREADABLE, value_of
 
 ANSWER_LIMIT: Final = timedelta(hours=1)

@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.errors import MissingExtra, UsageError
 from swf_temporal.functions.http.tracing import SentRequest, TracedRequest, trace_requests
-from swf_temporal.functions.logs import scrubbed
+from swf_temporal.functions.log_scrubbing import scrubbed
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context

@@ -51,7 +51,8 @@ from swf_temporal.temporal.instance_signals import InstanceFinder
 from swf_temporal.temporal.local_calls import LocalCallsInterceptor
 from swf_temporal.temporal.mailbox_records import MAILBOX
 from swf_temporal.temporal.metrics import count_instances
-from swf_temporal.temporal.places import PLACES, PlaceActivities
+from swf_temporal.temporal.place_records import PLACES
+from swf_temporal.temporal.places import PlaceActivities
 from swf_temporal.temporal.publishing import DELAYED_EVENT
 from swf_temporal.temporal.search_attributes import RegisteredAttributes
 from swf_temporal.temporal.statuses import ASK_AGAIN

@@ -5,9 +5,12 @@ JSON has a reader of its own, whose messages are for people who write JSON by ha
 
 import re
 from bisect import bisect_right
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NoReturn
 
 from swf_temporal.base import strict_json
+from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import Position, Problem, Severity
 from swf_temporal.base.strict_json import HALF, MalformedJSON, NotJSON, integer, string_at
 from swf_temporal.text.origin import (
@@ -270,3 +273,16 @@ def _refuse_characters(text: str, source: Source) -> None:
     position = Position(len(starts), found.start() - starts[-1] + 1)
     message = f"the character U+{ord(found[0]):04X} is not allowed in YAML or JSON"
     raise UnreadableText(source.problem("encoding", message, position, "is this file really text, in UTF-8?"))
+
+
+def pointers_in(text: str, key: str, name: str) -> Mapping[str, str]:
+    """Return the pointers of the objects in the list under *key*, by the value of their property *name*."""
+    try:
+        whole: JSON = read_data(text)
+    except ValueError:
+        return {}
+    parts = whole.get(key) if isinstance(whole, dict) else None
+    listed = enumerate(parts) if isinstance(parts, list) else ()
+    return MappingProxyType(
+        {str(part.get(name)): f"/{key}/{index}" for index, part in listed if isinstance(part, dict)}
+    )

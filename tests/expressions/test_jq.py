@@ -146,11 +146,13 @@ def test_a_definition_compiles_them_once(programs: set[str]) -> None:
 def test_so_does_one_with_queries_in_brackets(programs: set[str]) -> None:
     """Both when it is checked, and in a worker that has not checked it."""
     queries = {f"k{number}": f"jq(.items | sort | .[{number}] | tostring)" for number in range(100)}
-    states = [{"id": f"s{key}", "type": "noop", "transform": {key: query}} for key, query in queries.items()]
-    assert check({"id": "a", "states": states}).problems != []  # nothing leads to most of them
+    states: list[JSON] = [
+        {"id": f"s{key}", "type": "noop", "transform": {key: query}} for key, query in queries.items()
+    ]
+    assert check({"id": "a", "states": states}).problems  # nothing leads to most of them
     assert len(programs) == 2
     programs.clear()
-    others = {key: query.replace("sort", "sort | reverse") for key, query in queries.items()}
+    others: JSON = {key: query.replace("sort", "sort | reverse") for key, query in queries.items()}
     [filled] = StructuredJq().results(others, DATA, 0)
     assert filled == {"k0": "3", "k1": "2", "k2": "1"} | {f"k{number}": "null" for number in range(3, 100)}
     assert len(programs) == 2

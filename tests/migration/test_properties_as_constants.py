@@ -10,7 +10,7 @@ from swf_temporal.languages.loading import check_file
 from swf_temporal.migration.migrate import migrate
 from swf_temporal.text.fetching.resources import in_mode
 from swf_temporal.text.parsing import read_data
-from swf_temporal.text.secrecy import is_secret
+from swf_temporal.text.properties import is_secret
 
 FLOW = """
 id: flow

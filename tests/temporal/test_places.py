@@ -20,7 +20,7 @@ from swf_temporal.operations.rerunning import plan_rerun
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import own_place, places
 from swf_temporal.temporal.constants import PLACE
-from swf_temporal.temporal.places import PLACES, TAKE, places_id
+from swf_temporal.temporal.place_records import PLACES, TAKE, places_id
 from tests.temporal.building import awaits, inject, subflow, switch
 from tests.temporal.conftest import (
     PATIENCE,

@@ -31,7 +31,7 @@ from swf_temporal.temporal.call_records import CallRecord, call_of
 from swf_temporal.temporal.constants import MEMO
 from swf_temporal.temporal.endings import EndingRecord, Endings
 from swf_temporal.temporal.mailbox_records import MAILBOX, TAKE
-from swf_temporal.temporal.places import PLACES
+from swf_temporal.temporal.place_records import PLACES
 from swf_temporal.temporal.publishing import DELAYED_EVENT
 from swf_temporal.temporal.records import Pin, Pinned, pinned
 from swf_temporal.temporal.variable_claims import ClaimedVariables

@@ -40,7 +40,7 @@ from swf_temporal.events.channels import (
 from swf_temporal.functions.call import cause_here
 from swf_temporal.functions.http.broker import HttpBroker
 from swf_temporal.functions.http.client import Http
-from swf_temporal.functions.logs import scrub_libraries, scrubbing
+from swf_temporal.functions.log_scrubbing import scrub_libraries, scrubbing
 from swf_temporal.functions.secrets import scrub
 from swf_temporal.settings.calls import Settings
 from swf_temporal.settings.events import ConsumerSettings

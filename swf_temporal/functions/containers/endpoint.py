@@ -23,7 +23,7 @@ from swf_temporal.base.errors import PayloadTooLarge, StoreUnavailable
 from swf_temporal.base.request_bodies import BodyTooLargeError, SlowBodyError, body_of
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.containers.folders import BYTES_TYPE, MAX_BYTES
-from swf_temporal.functions.logs import write_line
+from swf_temporal.functions.secrets import write_line
 from swf_temporal.runtime.variables import Variable, VariableRef, VariableScope, VariableStore
 
 

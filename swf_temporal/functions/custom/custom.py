@@ -3,7 +3,6 @@
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import permanent_failure
 from swf_temporal.base.strict_json import show_json
-from swf_temporal.functions import logs
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.custom.python import Python
 from swf_temporal.functions.custom.script import Scripts, is_script
@@ -11,6 +10,7 @@ from swf_temporal.functions.custom.type import LEVELS
 from swf_temporal.functions.plain.type import TYPE as PLAIN
 from swf_temporal.functions.plain.type import is_plain_text
 from swf_temporal.functions.port import Described, Performer, Services
+from swf_temporal.functions.secrets import write_line
 from swf_temporal.runtime.external_activities import is_external_activity, parse_activity
 from swf_temporal.text.suggestions import suggestion
 
@@ -67,7 +67,7 @@ async def _write_line(call: Call) -> JSON:
     if level is None:
         message = f"function '{call.function.name}': '{word}' is not a level{suggestion(word.upper(), LEVELS)}"
         raise permanent_failure("BadOperation", f"{message}; the levels are {', '.join(LEVELS)}")
-    logs.write_line(call, level, _text(call.arguments))
+    write_line(call, level, _text(call.arguments))
     return None
 
 

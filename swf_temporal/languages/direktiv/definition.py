@@ -20,10 +20,10 @@ from swf_temporal.languages.direktiv.model import (
 )
 from swf_temporal.languages.direktiv.names import NAMELESS, called, candidates, name_at, split_name
 from swf_temporal.languages.direktiv.starts import compiled, consumed_events, event_start, inputs_of_starts
-from swf_temporal.languages.marks import pointers_in
 from swf_temporal.languages.port import Definition, EventUse, FunctionUse, Language, Words
 from swf_temporal.languages.triggers import ConsumedEvent, EventStart
 from swf_temporal.text.origin import Object, Source, written
+from swf_temporal.text.parsing import pointers_in
 
 if TYPE_CHECKING:
     from swf_temporal.base.calendars.moments import ScheduleSpec

@@ -12,7 +12,7 @@ from swf_temporal.expressions.compiled import BadExpression
 from swf_temporal.expressions.js import EngineMissing
 from swf_temporal.expressions.json_schema import BadSchema
 from swf_temporal.expressions.structured import compile_ahead, problems_in
-from swf_temporal.languages.direktiv.execution.states import IMMEDIATE
+from swf_temporal.languages.direktiv.execution.states import IMMEDIATE, validator_of
 from swf_temporal.languages.direktiv.model import (
     DelayState,
     EventsAndStart,
@@ -33,7 +33,6 @@ from swf_temporal.languages.direktiv.model import (
     targets_of,
     variables_of,
 )
-from swf_temporal.languages.direktiv.schemas import validator_of
 from swf_temporal.languages.direktiv.starts import compiled, parts_of
 from swf_temporal.runtime.ids import too_long
 from swf_temporal.text.origin import Array, Object, Source, plain

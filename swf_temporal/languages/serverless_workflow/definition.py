@@ -12,7 +12,6 @@ from swf_temporal.base.errors import Position, Problem, Severity, UsageError
 from swf_temporal.drawing.outline import Outline
 from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.languages.including import at_its_origin
-from swf_temporal.languages.marks import pointers_in
 from swf_temporal.languages.metadata import attributes_of, concurrency_of, people_of
 from swf_temporal.languages.port import Concurrency, Definition, EventUse, FunctionUse, Language, Words
 from swf_temporal.languages.serverless_workflow.execution.correlation import value_in
@@ -26,6 +25,7 @@ from swf_temporal.languages.serverless_workflow.validation.schedules import comp
 from swf_temporal.languages.triggers import ConsumedEvent, CorrelationRule, EventStart
 from swf_temporal.runtime.host import SEMANTICS
 from swf_temporal.text.origin import Source, plain
+from swf_temporal.text.parsing import pointers_in
 
 if TYPE_CHECKING:
     from swf_temporal.languages.serverless_workflow.execution.program import Program

@@ -7,7 +7,7 @@ import pytest
 from swf_temporal.functions.calling import Functions
 from swf_temporal.functions.http import tracing
 from swf_temporal.functions.http.tracing import SentRequest, TracedRequest
-from swf_temporal.functions.logs import scrubbed, scrubbing
+from swf_temporal.functions.log_scrubbing import scrubbed, scrubbing
 from tests.functions.conftest import Service, http_call
 
 

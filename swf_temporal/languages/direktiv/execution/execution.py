@@ -27,7 +27,7 @@ from swf_temporal.languages.direktiv.execution.frames import (
     StateFrame,
 )
 from swf_temporal.languages.direktiv.execution.lane import Lane, StateExit, instance_data, transformed, with_result
-from swf_temporal.languages.direktiv.execution.states import logic_of, waits
+from swf_temporal.languages.direktiv.execution.states import logic_of, validator_of, waits
 from swf_temporal.languages.direktiv.globs import is_glob_of
 from swf_temporal.languages.direktiv.model import (
     ActionState,
@@ -45,7 +45,6 @@ from swf_temporal.languages.direktiv.model import (
     Timeouts,
     Workflow,
 )
-from swf_temporal.languages.direktiv.schemas import validator_of
 from swf_temporal.languages.direktiv.words import compat_of
 from swf_temporal.runtime.execution import ExecutionBase
 from swf_temporal.runtime.host import Completed, TraceKind

@@ -3,13 +3,13 @@
 import re
 from base64 import b64decode
 from datetime import timedelta
-from typing import assert_never
+from typing import Final, assert_never
 
 from swf_temporal.base.cloud_event import FIXED, CloudEvent
 from swf_temporal.base.data import JSON, json_or_base64
 from swf_temporal.base.durations import parse_duration
 from swf_temporal.base.errors import ExpressionLimitExceeded
-from swf_temporal.expressions.json_schema import BadSchema
+from swf_temporal.expressions.json_schema import BadSchema, DataSchemaValidator
 from swf_temporal.expressions.patterns import PatternTooSlow
 from swf_temporal.expressions.structured import as_text
 from swf_temporal.languages.direktiv import codes
@@ -55,6 +55,25 @@ from swf_temporal.runtime.iterations import Iterations, begin_front, first_to_su
 from swf_temporal.runtime.joining import MISSING, Path, join
 from swf_temporal.runtime.progress import Front
 from swf_temporal.runtime.variables import JSON_TYPE
+
+_DRAFT_7: Final = "http://json-schema.org/draft-07/schema#"
+_DRAFT_4: Final = "http://json-schema.org/draft-04/schema#"
+
+
+def validator_of(schema: JSON) -> DataSchemaValidator:
+    """Return a validator for *schema*. Raises BadSchema.
+
+    Without `$schema`, it is read as the latest draft that Direktiv supported or, if it is invalid there, the earliest.
+    """
+    if not isinstance(schema, dict) or "$schema" in schema:
+        return DataSchemaValidator(schema, checks_formats=True)
+    try:
+        return DataSchemaValidator({**schema, "$schema": _DRAFT_7}, checks_formats=True)
+    except BadSchema as refused:
+        try:
+            return DataSchemaValidator({**schema, "$schema": _DRAFT_4}, checks_formats=True)
+        except BadSchema:
+            raise refused from None
 
 
 async def run_action(state: ActionState, frame: ActionFrame, lane: Lane) -> StateExit:

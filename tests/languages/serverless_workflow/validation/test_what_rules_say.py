@@ -17,7 +17,7 @@ from swf_temporal.temporal import (
     constants,
     instance_signals,
     mailbox_records,
-    places,
+    place_records,
     publishing,
     records,
     search_attributes,
@@ -611,11 +611,11 @@ def test_an_id_that_no_list_can_be_filtered_by(id_: str) -> None:
 
 
 def test_all_of_our_own_types_are_reserved() -> None:
-    types = {publishing.DELAYED_EVENT, mailbox_records.MAILBOX, places.PLACES, variables.TYPE}
+    types = {publishing.DELAYED_EVENT, mailbox_records.MAILBOX, place_records.PLACES, variables.TYPE}
     assert types == WORKFLOW_TYPES
     activities = {
         records.RESOLVE, records.LOOK_UP, records.LIMITS, records.PUBLISH, constants.ENDING, instance_signals.FIND,
-        places.TELL, places.LOOK, search_attributes.LOOK,
+        place_records.TELL, place_records.LOOK, search_attributes.LOOK,
     }  # fmt: skip
     assert activities | {variables.READ_VARIABLE, variables.WRITE_VARIABLE, variables.INSTANCE_ENDED} == ACTIVITY_TYPES
 

@@ -11,9 +11,8 @@ from typing import Any, Final
 from swf_temporal.expressions.evaluation import BadExpression
 from swf_temporal.expressions.lexing import Token, tokens
 from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, UpgradeReport
-from swf_temporal.text.properties import resolved
+from swf_temporal.text.properties import has_credential, is_secret, resolved
 from swf_temporal.text.round_trip import add
-from swf_temporal.text.secrecy import has_credential, is_secret
 
 _VARIABLES: Final = ("$SECRET", "$SECRETS")
 _USED: Final = re.compile(r'\$SECRETS?((?:\.\w+|\."[^"\\]+"|\.?\["[^"\\]+"\])+)')

@@ -1,8 +1,8 @@
-"""Logs of calls: lines that workflows and functions write, and library logs without secrets.
+"""Keeps secrets out of the logs of libraries during a call: URLs, headers and frames, at debug level.
 
-Theory of operation. While a call is performed, a context variable has its secrets. Filters on the loggers of libraries,
-which log URLs, headers and frames at debug level, and on the handlers that a worker makes, replace the secrets in each
-line that is logged in that context, or in a task or thread that began in it. Other lines pass unchanged.
+Theory of operation. While a call is performed, a context variable has its secrets. Filters on the libraries' loggers,
+and on the handlers that a worker makes, replace them in each line that is logged in that context, or in a task or
+thread that began in it. Other lines pass unchanged.
 """
 
 import logging
@@ -14,24 +14,6 @@ from typing import Final
 
 from swf_temporal.base.data import JSON
 from swf_temporal.events.brokers.families import FAMILIES
-from swf_temporal.functions.call import Call
-from swf_temporal.functions.secrets import scrub
-
-_log = logging.getLogger("swf.function")
-
-
-def write_line(call: Call, level: int, text: str) -> None:
-    """Write *text* as one line that names the function and the instance, without the secrets of *call*."""
-    # Data must not look like a separate line.
-    line = "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
-    _log.log(
-        level,
-        "%s: %s [%s]",
-        call.function.name,
-        scrub(line, {**call.secrets, "": [call.secrets.get(""), *call.made_of_secrets]}),
-        call.idempotency_key or "no instance",
-    )
-
 
 LIBRARIES: Final = (
     "httpx", "httpcore.connection", "httpcore.http11", "httpcore.http2", "httpcore.proxy", "httpcore.socks",

@@ -230,7 +230,7 @@ def _delays(name: str, expected: Sequence[timedelta], actual: Sequence[timedelta
         abs(one - other) <= _TICK for one, other in zip(expected, actual, strict=True)
     ):
         return []
-    there = f"they are {_listed(actual)}" if actual else "there are none"
+    there = f"they are {_listed(actual)}" if actual else "no delays were found"
     return [f"delays of {name}: expected {_listed(expected)}, but {there}"]
 
 

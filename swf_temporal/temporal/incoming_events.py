@@ -262,7 +262,7 @@ class IncomingEvents:
         except UNREADABLE as error:
             raise refused(f"takes JSON, and this is not JSON: {error}") from None
         if not begun.run.awaits(event):
-            raise refused(f"does not wait for the update {name!r} now", "`swf describe` tells what is awaited")
+            raise refused(f"does not wait for the update {name!r} now", "`swf describe` shows what is awaited")
 
     def close(self) -> None:
         """Answer no more updates: the run has stopped."""

@@ -121,7 +121,7 @@ class InstanceLog(Part):
         """Log how the execution ends."""
         match ending:
             case Ending("continued", to=None):
-                self._write(logging.DEBUG, "goes on", "in a new execution, since its history is long")
+                self._write(logging.DEBUG, "continues", "in a new execution, since its history is long")
             case Ending("continued", to=ContinuedAs() as to):
                 other = f"{to.workflow_id} {to.version or ''}".rstrip()
                 self._write(logging.INFO, "continued", f"as {other}", to=to.workflow_id)

@@ -53,7 +53,7 @@ def test_finds_nothing_where_all_is_as_expected() -> None:
      "delays of f: expected 0:00:10, but they are 0:00:10.500000"),
     (Expected(delays={"f": ()}), {"delays": [("f", timedelta(0)), ("f", timedelta(minutes=1))]},
      "delays of f: expected none, but they are 0:00:00, 0:01:00"),
-    (Expected(delays={"f": (timedelta(0),)}), {}, "delays of f: expected 0:00:00, but there are none"),
+    (Expected(delays={"f": (timedelta(0),)}), {}, "delays of f: expected 0:00:00, but no delays were found"),
     (Expected(starts=ExpectedStarts(at=(NOW.replace(tzinfo=CET),), after=NOW - timedelta(days=1))),
      {"starts": [NOW]}, f"{STARTS_DIFFER}\n    - 2024-01-01T00:00:00+01:00\n    + 2024-01-01T00:00:00Z"),
     (Expected(starts=ExpectedStarts(at=(), after=NOW, before=NOW + timedelta(days=1))),

@@ -18,7 +18,7 @@ from swf_temporal.http.console.application import PAGES
 from swf_temporal.settings.http import Operation, Tenant
 from tests.temporal.conftest import Bench, named
 from tests.temporal.test_console import APPROVAL, KEY, ONLY_WAITS, PEOPLE, UNDONE
-from tests.temporal.test_console_browser import browser, pytestmark
+from tests.temporal.test_console_browser import browser, pytestmark, see
 from tests.temporal.test_gateway import working
 
 __all__ = ["browser", "pytestmark"]
@@ -141,12 +141,12 @@ async def test_everybody_can_use_every_page(bench: Bench, browser: webdriver.Chr
             browser.find_element(By.NAME, "key").send_keys("wrong\n")
             inspector.look("login, refused")
             browser.find_element(By.NAME, "key").send_keys(KEY + "\n")
-            _see(browser, "By definition")
+            see(browser, "By definition")
             browser.get(base + task)
             for field, text in (("/limit", "1e99999"), ("/notes/0", "x")):
                 browser.find_element(By.NAME, field).send_keys(text)
             browser.find_element(By.XPATH, "//button[.='Send Decided']").click()
-            _see(browser, "This number is too large.")
+            see(browser, "This number is too large.")
             inspector.look("a task, refused")
             inspector.crawl(
                 *("/console/definitions", failed, f"{failed}/retry", f"{failed}/pictures", task, "/console/nothing"),
@@ -163,10 +163,6 @@ async def test_everybody_can_use_every_page(bench: Bench, browser: webdriver.Chr
             assert {route for method, route in PAGES if method == "GET"} - _FILES - inspector.kinds.keys() == set()
 
         await asyncio.to_thread(visit)
-
-
-def _see(driver: webdriver.Chrome, text: str) -> None:
-    WebDriverWait(driver, 30).until(lambda one: text in one.find_element(By.TAG_NAME, "main").text)
 
 
 async def test_what_ends_an_instance_is_done_by_the_keyboard(bench: Bench, browser: webdriver.Chrome) -> None:
@@ -194,7 +190,7 @@ async def test_what_ends_an_instance_is_done_by_the_keyboard(bench: Bench, brows
             assert browser.current_url.partition("#")[0].endswith("/terminate")
             assert press(Keys.TAB) == "Terminate the instance"
             press(Keys.ENTER)
-            _see(browser, "The instance was terminated.")
-            _see(browser, "too late")
+            see(browser, "The instance was terminated.")
+            see(browser, "too late")
 
         await asyncio.to_thread(visit)

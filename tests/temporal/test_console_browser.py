@@ -45,6 +45,12 @@ def chromium(look: str = "light") -> Iterator[webdriver.Chrome]:
         driver.quit()
 
 
+def see(driver: webdriver.Chrome, text: str) -> None:
+    """Wait until the page says *text*; it may still be the page before this one, which goes while it is read."""
+    waiting = WebDriverWait(driver, 30, ignored_exceptions=MOVING)
+    waiting.until(lambda one: text in one.find_element(By.TAG_NAME, "main").text, text)
+
+
 @pytest.fixture
 def browser() -> Iterator[webdriver.Chrome]:
     yield from chromium()

@@ -11,7 +11,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
 
 from tests.temporal.conftest import Bench, named
-from tests.temporal.test_console_browser import chromium, pytestmark  # noqa: F401 - the marks of all in a browser
+from tests.temporal.test_console_browser import chromium, pytestmark, see  # noqa: F401 - the marks of all in a browser
 from tests.temporal.test_console_steps import ORDER, refuse
 from tests.temporal.test_gateway import working
 from tests.temporal.test_rerunning import ended
@@ -126,8 +126,8 @@ async def test_from_the_graph_to_a_failed_call(bench: Bench, look: webdriver.Chr
         assert await ended(handle) is None
         page = f"{client.base_url}/console/instances/{handle.id}"
 
-        def see(text: str) -> None:
-            WebDriverWait(look, 30).until(lambda one: text in one.find_element(By.TAG_NAME, "main").text)
+        def expect(text: str) -> None:
+            see(look, text)
             _no_complaint(look)
 
         def visit() -> None:
@@ -137,18 +137,18 @@ async def test_from_the_graph_to_a_failed_call(bench: Bench, look: webdriver.Chr
             node = viewer.frame.find_element(By.CSS_SELECTOR, "g[data-path='Both/stock'] > a.open > rect")
             look.execute_script("arguments[0].scrollIntoView({block: 'center'})", node)
             node.click()
-            see("no stock")
+            expect("no stock")
             look.find_element(By.PARTIAL_LINK_TEXT, "take").click()
-            see("item <7> is not there")
-            see("Data when it failed")
+            expect("item <7> is not there")
+            expect("Data when it failed")
             look.get(page)
             viewer = Viewer(look)
             bar = look.find_element(By.XPATH, "//*[local-name()='a'][contains(@aria-label, 'stock › take')]")
             bar.send_keys(Keys.ENTER)
-            see("Answer of the service")
+            expect("Answer of the service")
             look.get(page)
             Viewer(look)  # after which nothing moves
             look.find_element(By.XPATH, "//ol[@class='trace']//a[normalize-space()='action failed']").click()
-            see("Answer of the service")
+            expect("Answer of the service")
 
         await asyncio.to_thread(visit)

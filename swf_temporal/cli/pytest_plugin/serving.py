@@ -97,7 +97,7 @@ async def _local() -> AsyncIterator[TemporalClient]:
 async def _time_skipping() -> AsyncIterator[TemporalClient]:
     program = find_program()
     if program is None:
-        raise MissingExtra("local", "a server of one's own", otherwise="install `temporal`")
+        raise MissingExtra("local", "a separate server", otherwise="install `temporal`")
     async with await WorkflowEnvironment.start_time_skipping_v2(
         dev_server_existing_path=program,
         dev_server_extra_args=[*QUICK, *_SKIPPING],

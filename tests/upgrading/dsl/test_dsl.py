@@ -473,7 +473,7 @@ def test_events_that_cannot_be_told_apart_are_refused(source: str) -> None:
     ]
     waiting = {"name": "A", "type": "event", "exclusive": False, "onEvents": entries, "end": True}
     made = rewritten({"events": events, "states": [inject("Begin", transition="A"), waiting]})
-    assert "from which no source tells it apart" in str(kinds(made)["inexpressible"])
+    assert "whose sources are no different" in str(kinds(made)["inexpressible"])
 
 
 @pytest.mark.parametrize("text", ["yes", "No", "off", "y", "12:30", "0777"])

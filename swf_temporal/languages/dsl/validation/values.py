@@ -254,7 +254,7 @@ class _Values:
             self._report.error("empty-list", f"{self._owner}: all is empty", strategy.where.value("all"))
         inner = strategy.until if isinstance(strategy.until, EventStrategy) else None
         if inner is not None and inner.any is not None and inner.until is not None:
-            message = f"{self._owner}: until has an until of its own"
+            message = f"{self._owner}: until contains another until"
             self._report.error(_UNKNOWN, message, inner.where.key("until"), "remove it")
         elif strategy.until is not None and not isinstance(strategy.until, EventStrategy | str):
             self.error(

@@ -27,7 +27,7 @@ ALWAYS: Final = (
     " and does not look at Retry-After"
 )
 STATUSES: Final = (
-    "a status is that of an answer by HTTP: errors of custom functions and of other workflows have their own types, or"
+    "a status belongs to an answer by HTTP: errors of custom functions and of other workflows have their own types, or"
     " the status 500, whatever their code is"
 )
 BY_MESSAGE: Final = (
@@ -117,7 +117,7 @@ def policy_of(retry: Retry, context: Context) -> dict[str, Any]:
         how = "to the double each time" if growth[1] > 1.0 else "by the first one each time"
         context.differs(f"the delays of {said} grow {how}", retry)
     if retry.jitter is not None and str(retry.jitter) not in ("0", "0.0", "PT0S"):
-        context.differs(f"the jitter of {said} is only added to delays, and is that of the first", retry)
+        context.differs(f"the jitter of {said} is only added to delays, and the same for all of them as for the first", retry)
         made["jitter"] = {"from": "PT0S", "to": _jitter(retry.jitter, delay)}
     if retry.max_attempts is not None:
         retries = int(retry.max_attempts) - (0 if retry.counts_retries else 1)
@@ -146,7 +146,7 @@ def code_of(name: str, context: Context) -> str:
     status = _STATUS.fullmatch(code)
     if defined is not None and name != code:
         what = f"the status {status[1]}" if status is not None else f"the error {code!r}"
-        context.reshaped(f"errors have no names of their own: {name!r} is {what}", defined)
+        context.reshaped(f"errors have no names: {name!r} is {what}", defined)
     if status is not None:
         if (
             any(one.type == "custom" for one in context.workflow.functions)

@@ -16,7 +16,7 @@ from swf_temporal.runtime.correlation import DEFAULT_SOURCE
 WILDCARDS: Final = {"+": "[^/]+", "#": ".*"}
 """The wildcards of sources, which are regular expressions in 1.0."""
 CORRELATED: Final = (
-    "a correlation value without expect is that of the first event that a listen task gets: in 0.8 the first event of"
+    "a correlation value without expect comes from the first event that a listen task gets: in 0.8 the first event of"
     " an instance fixes it for all that follow"
 )
 

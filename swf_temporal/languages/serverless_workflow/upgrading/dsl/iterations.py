@@ -24,7 +24,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.dsl.merging import PAT
 IN_TURN: Final = "iterations run one after the other: 1.0 cannot run them side by side"
 SEEN: Final = "an iteration sees what those before it merged into the data"
 COLLECTING: Final = (
-    "an outputCollection that is no array makes a state fail when its first iteration is complete: in 0.8 before it"
+    "an outputCollection that is not an array makes a state fail when its first iteration is complete: in 0.8 before it"
 )
 
 
@@ -76,7 +76,7 @@ def _with_element(steps: list[Step], item: str, context: Context) -> Step:
     if not others and task.keys().isdisjoint(("input", "do", "try", "if")):
         output = task.get("output", {}).get("as", ".").replace("$input", "$task.input", 1)
         return name, ordered({**given, **task, "output": {"as": output}})
-    context.note([f"iterations remove a key {item!r} of the data, which is that of the element"])
+    context.note([f"iterations remove the key {item!r}, which holds the element, from the data"])
     inner = context.inner.free("iteration")
     return inner, {**given, "do": as_list(steps), "output": {"as": f"del(.{item})"}}
 

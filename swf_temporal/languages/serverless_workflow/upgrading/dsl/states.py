@@ -401,7 +401,7 @@ class States:
             return f"{path}.type == {show_json(event.type)}"
         source, *sources = [one.source or "#" for one in (event, *rivals)]
         if source in sources or any(part in WILDCARDS for one in (source, *sources) for part in one.split("/")):
-            raise Inexpressible(f"the event {ref!r} beside others of its type, from which no source tells it apart")
+            raise Inexpressible(f"the event {ref!r} beside others of its type whose sources are no different")
         return f"{path}.source == {show_json(source)}"
 
     def _entries(self, state: EventState, data: str) -> list[Step]:

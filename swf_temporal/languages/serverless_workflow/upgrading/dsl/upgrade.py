@@ -392,7 +392,7 @@ class _Definition:
         late = {"type": f"{ERRORS}timeout", "instance": f"/do/0/{outer}/try/0/{inner}"}
         self.context.differs(RUN_BEFORE.format(state=given.run_before), given)
         if self.states.ways.undoing.compensable:
-            self.context.differs("compensation that the timeout breaks off begins again: in 0.8 it goes on", given)
+            self.context.differs("compensation that the timeout breaks off begins again: in 0.8 it continues", given)
         time = {"after": duration(given.duration, self.context.translate)}
         catch = {"errors": {"with": late}, "do": as_list(self.states.chain(given.run_before))}
         return [(outer, {"try": [{inner: {"do": as_list(steps), "timeout": time}}], "catch": catch})]

@@ -819,7 +819,7 @@ def test_a_call_that_cannot_be_expressed_fails_in_its_place() -> None:
     assert list(stands) == ["raise", "metadata"]
     assert stands["metadata"] == {"original": {"action": action, "function": work}}
     told = kinds(made)["changed"]
-    assert "errors have no names of their own: 'missing' is the status 404" in told
+    assert "errors have no names: 'missing' is the status 404" in told
     assert [one for one in told if one.startswith("exceptWhen of the retries of 'work' has the status 501")]
     assert document["use"]["functions"].keys() == {"other"}
 

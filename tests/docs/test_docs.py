@@ -222,7 +222,8 @@ def _listed(page: Path) -> set[str]:
     return {code for cell in cells for code in _BACKTICKED.findall(cell)}
 
 
-def _problem_codes() -> set[str]:
+@cache
+def _problem_codes() -> frozenset[str]:
     """Return the codes that stand in the source, wherever it tells of a problem."""
     folders = [*(PACKAGE / "languages").rglob("*.py"), *(PACKAGE / "text").rglob("*.py")]
     types = [PACKAGE / "base" / "function_types.py", *(PACKAGE / "functions").rglob("type.py")]
@@ -232,7 +233,7 @@ def _problem_codes() -> set[str]:
         for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
             codes |= _codes_in(node)
     # The rule references_defined makes these of the kind that is referred to.
-    return codes | {f"{kind}-undefined" for kind in ("function", "event", "retry", "error", "auth")}
+    return frozenset(codes | {f"{kind}-undefined" for kind in ("function", "event", "retry", "error", "auth")})
 
 
 def _codes_in(node: ast.AST) -> set[str]:

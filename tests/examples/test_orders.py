@@ -50,9 +50,7 @@ def test_the_definition_has_no_problems() -> None:
 def test_an_order_that_cannot_be_fulfilled_is_rejected() -> None:
     """Where something is missing the customer is told, and nothing is charged."""
     run = simulate(
-        FOLDER / "orders.sw.yaml",
-        ORDER,
-        functions={"checkStock": {"inStock": False}, "notifyCustomer": None},
+        FOLDER / "orders.sw.yaml", ORDER, functions={"checkStock": {"inStock": False}, "notifyCustomer": None}
     )
 
     assert run.output == {"orderId": "A-1001", "rejected": True}

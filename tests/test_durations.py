@@ -18,7 +18,6 @@ from swf_temporal.base.durations import is_misplaced, parse_duration
     ("-P9999Y", timedelta(days=-5_000 * 365)),
 ])  # fmt: skip
 def test_reads(text: str, length: timedelta) -> None:
-    """Durations are read as ISO 8601 has them, and with days or weeks after the T."""
     assert parse_duration(text) == length
 
 

@@ -35,13 +35,11 @@ pytestmark = pytest.mark.skipif(HELM is None, reason="NOT TRIED: there is no hel
 
 
 def helm(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run helm for that version of Kubernetes."""
     command = [str(HELM), *map(str, arguments), "--kube-version", KUBERNETES]
     return subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
 
 
 def rendered(*arguments: str | Path) -> list[dict[str, Any]]:
-    """Return the manifests that these arguments of `helm template` give."""
     done = helm("template", "shop", CHART, *arguments)
     assert done.returncode == 0, done.stderr
     return [manifest for manifest in yaml.safe_load_all(done.stdout) if manifest]
@@ -57,32 +55,27 @@ def refusal(*settings: str) -> str:
 
 @pytest.fixture(scope="module", params=VALUES, ids=lambda file: file.name.removesuffix("-values.yaml"))
 def manifests(request: pytest.FixtureRequest) -> list[dict[str, Any]]:
-    """What the chart renders with a file of values."""
     return rendered("--values", request.param)
 
 
 def named(manifests: list[dict[str, Any]], kind: str, ending: str = "") -> dict[str, Any]:
-    """Return the one manifest of that kind whose name ends so."""
     [found] = [one for one in manifests if one["kind"] == kind and one["metadata"]["name"].endswith(ending)]
     return found
 
 
 def pods(manifests: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the spec of the pods of each workload."""
     for one in manifests:
         if one["kind"] in {"Deployment", "WorkerDeployment"}:
             yield one["spec"]["template"]["spec"]
 
 
 def all_pods(manifests: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the spec of the pods of each workload, and of the one that tests them."""
     yield from pods(manifests)
     yield from (one["spec"] for one in manifests if one["kind"] == "Pod")
 
 
 @pytest.mark.parametrize("values", VALUES, ids=lambda file: file.name)
 def test_helm_has_nothing_to_say(values: Path) -> None:
-    """`helm lint --strict` finds no fault with each file of values."""
     done = helm("lint", "--strict", CHART, "--values", values)
     assert done.returncode == 0, done.stdout
 
@@ -101,7 +94,6 @@ def test_manifests_have_their_schema(manifests: list[dict[str, Any]]) -> None:
 
 
 def test_containers_give_arguments_that_commands_take(manifests: list[dict[str, Any]]) -> None:
-    """The arguments of every container of ours are those of `swf`."""
     commands: Any = typer.main.get_command(app)
     for pod in pods(manifests):
         [container] = pod["containers"]
@@ -151,7 +143,6 @@ def test_pods_are_looked_after(manifests: list[dict[str, Any]]) -> None:
 
 
 def test_configuration_and_definitions_arrive(tmp_path: Path) -> None:
-    """The ConfigMaps have the configuration and the definitions as they are written, where the containers look."""
     manifests = rendered("--values", CHART / "ci" / "everything-values.yaml")
     file = tmp_path / "swf.yaml"
     file.write_text(named(manifests, "ConfigMap", "-config")["data"]["swf.yaml"], encoding="utf-8")
@@ -173,7 +164,6 @@ def test_configuration_and_definitions_arrive(tmp_path: Path) -> None:
 
 
 def test_the_values_of_the_page_are_taken(tmp_path: Path) -> None:
-    """The page's examples render workers and an Ingress with what they say."""
     blocks = [block for block in blocks_of("docs/kubernetes.md") if block.language == "yaml"]
     files = [tmp_path / f"{number}.yaml" for number, _ in enumerate(blocks)]
     for file, block in zip(files, blocks, strict=True):
@@ -350,7 +340,6 @@ REFUSED: dict[str, tuple[str, ...]] = {
 
 @pytest.mark.parametrize("told", REFUSED)
 def test_values_that_cannot_be_meant_are_refused(told: str) -> None:
-    """What would not work is refused before anything is deployed."""
     given = {"temporal.address": "temporal:7233", "image.repository": "registry.example.com/swf-temporal"}
     others = [f"{name}={value}" for name, value in given.items() if not told.startswith(name)]
     assert re.search(told, refusal(*others, *REFUSED[told]))
@@ -504,7 +493,6 @@ def test_every_value_is_checked() -> None:
 
 
 def test_the_readme_of_the_chart_is_current() -> None:
-    """`python -m tests.docs.chart_page` writes it."""
     assert README.read_text(encoding="utf-8") == written()
 
 

@@ -14,7 +14,6 @@ states: [{name: Say, type: inject, data: {limit: "${ $CONST.limit }"}, end: true
 
 @pytest.fixture
 def sharing(swf: Swf) -> str:
-    """The path of a definition that names a document in another folder."""
     for folder in ("defs", "shared"):
         (swf.folder / folder).mkdir()
     swf.write("shared/constants.json", '{"limit": 3}')

@@ -15,7 +15,6 @@ def test_good_definitions(swf: Swf) -> None:
 
 
 def test_problems(swf: Swf) -> None:
-    """A problem stands with its place, its line and what was perhaps meant."""
     ended = swf("validate", swf.write("broken.yaml", BROKEN))
     assert ended.code == 1
     assert ended.out.startswith("broken.yaml:5:53  error  transition-target  state 'Say' leads to 'Sya'")

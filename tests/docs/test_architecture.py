@@ -60,7 +60,6 @@ def test_a_walk_names_what_is_there(heading: str) -> None:
 
 
 def _rows() -> dict[str, list[str]]:
-    """Return the table: for each kind of change the paths that its row names, from the root of the project."""
     rows = {}
     for line in _section(CONTRIBUTING, "Where does my change go?").splitlines():
         cells = line.split(" | ")

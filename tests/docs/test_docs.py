@@ -72,7 +72,6 @@ def test_scenarios_hold(where: str, text: str, tmp_path: Path) -> None:
 
 
 def names_after(program: str, where: str) -> set[str]:
-    """Run a program, and return the names that it has then."""
     names: dict[str, object] = {"__name__": where}
     exec(compile(program, where, "exec"), names)  # noqa: S102 - our own text
     return names.keys() - {"__name__", "__builtins__"}
@@ -87,7 +86,6 @@ def test_programs_run(where: str, text: str, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.temporal
 @pytest.mark.parametrize("block", API_PROGRAMS, ids=[block.where for block in API_PROGRAMS])
 def test_programs_of_the_api_run(block: Block, server_address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every program on the page about the Python API runs, against a server, and what it asserts is so."""
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("TEMPORAL_ADDRESS", server_address)
     assert names_after(block.text, block.where)
@@ -138,7 +136,6 @@ def test_programs_import_public_names_alone() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
 def test_links_resolve(page: Path) -> None:
-    """Every relative link leads to a file that is there and, if it names a heading, to that heading."""
     broken = []
     for link in _LINK.findall(_without_code(page.read_text(encoding="utf-8"))):
         if "://" in link or link.startswith("mailto:"):

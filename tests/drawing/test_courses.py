@@ -120,7 +120,6 @@ def test_iterations_and_skipped_actions() -> None:
 
 
 def test_cycles_are_counted() -> None:
-    """A state that is entered again and again says how often, and so do the ways."""
     course = _course(
         {"name": "Count", "type": "inject", "data": {"n": [1]}, "transition": "More"},
         {"name": "More", "type": "operation", **WORK, "stateDataFilter": {"output": "${ .n += [1] }"},
@@ -133,7 +132,6 @@ def test_cycles_are_counted() -> None:
 
 
 def test_what_was_undone() -> None:
-    """A state that was undone says so, along the way to what undoes it."""
     course = _course(
         {"name": "Book", "type": "operation", **WORK, "compensatedBy": "Cancel", "transition": "Give up"},
         {"name": "Cancel", "type": "operation", "usedForCompensation": True, **WORK},

@@ -46,8 +46,6 @@ Published = asyncio.Queue[types.PublishDiagnosticsParams]
 
 
 class Editor:
-    """An editor with one document."""
-
     def __init__(self, client: LanguageClient, uri: str, published: Published) -> None:
         self._client = client
         self.uri = uri

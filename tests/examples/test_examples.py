@@ -110,7 +110,6 @@ def test_an_example_that_is_stopped_leaves_nothing(environment: dict[str, str]) 
 
 @pytest.mark.parametrize("name", FOLDERS)
 def test_a_definition_has_no_problems(name: str) -> None:
-    """Nothing is to be said about an example's definition, not even a warning."""
     (definition,) = (path for kind in ("sw", "direktiv") for path in FOLDERS[name].glob(f"*.{kind}.yaml"))
 
     assert check_file(definition).problems == ()
@@ -140,7 +139,6 @@ def test_every_example_is_listed() -> None:
 
 
 def test_an_example_that_is_not_there() -> None:
-    """The runner says which there are, and exits as commands do that were misused."""
     ran = subprocess.run([sys.executable, str(RUNNER), "soap"], capture_output=True, text=True, timeout=30, check=False)
 
     assert (ran.returncode, ran.stdout) == (2, "")
@@ -148,7 +146,6 @@ def test_an_example_that_is_not_there() -> None:
 
 
 def test_the_example_with_a_program_of_its_own() -> None:
-    """The runner says how that one is run."""
     ran = subprocess.run(
         [sys.executable, str(RUNNER), "orders"], capture_output=True, text=True, timeout=30, check=False
     )
@@ -157,25 +154,21 @@ def test_the_example_with_a_program_of_its_own() -> None:
 
 
 def skip_unless_installed(name: str) -> None:
-    """Skip a test of an example whose libraries are not there."""
     missing = [module for module in NEEDS.get(name, ()) if importlib.util.find_spec(module) is None]
     if missing:
         pytest.skip(f"the example '{name}' was not run: {', '.join(missing)} not installed; see the extra 'examples'")
 
 
 def promised(name: str) -> object:
-    """Return the output that the page of an example shows."""
     page = (OURS[name] / "README.md").read_text(encoding="utf-8")
     (output,) = re.findall(r"^```json\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     return json.loads(output)
 
 
 def urls(output: str) -> list[str]:
-    """Return the URLs of the services that the runner output that it started."""
     return re.findall(r"^[\w-]+/(?:service|function)\.py: (.*)$", output, re.MULTILINE)
 
 
 def answers(url: str) -> bool:
-    """Tell whether something listens at *url*."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", int(url.rpartition(":")[2].rstrip("/")))) == 0

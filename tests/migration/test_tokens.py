@@ -26,7 +26,6 @@ def secret(name: str) -> str:
 
 
 def made(folder: Path, *options: str, schemes: tuple[str, ...] = ("shop",), more: str = "") -> tuple[Any, Migration]:
-    """Return the definition that is written for a client with these *options*, and the migration."""
     migration = migrate(project(
         folder, a__sw__yaml=calling("a"), specs___api__yaml=openapi("/a", "https://a.example", *schemes),
         application__properties=issuing("shop", *options) + more,

@@ -105,7 +105,6 @@ def test_headers_of_all_places_are_sent(tmp_path: Path) -> None:
 
 
 def test_a_host_alone_may_go_unverified(tmp_path: Path) -> None:
-    """Verification is turned off for a host, and never for all or for a function."""
     settings = configured(tmp_path, EVERYTHING)
     assert settings.options_for(Callee("other"), "10.0.0.7").tls.context().verify_mode == ssl.CERT_NONE
     assert settings.options_for(Callee("other"), "10.0.0.8").tls.context().verify_mode == ssl.CERT_REQUIRED

@@ -33,18 +33,15 @@ from swf_temporal.text.bodies import read_answer, read_error_answer
     ],
 )
 def test_the_media_type_decides(content: bytes, content_type: str, expected: JSON) -> None:
-    """An answer is read as its media type says; what says nothing is read as what it looks like."""
     assert read_answer(content, content_type) == expected
 
 
 @pytest.mark.parametrize("content", [b"{", b"NaN", b"-1e999", b"\xff\xfe\xff", b"[" * 100_000, b"[" * 300 + b"]" * 300])
 def test_broken_json_is_refused(content: bytes) -> None:
-    """What claims to be JSON and is not is a mistake of the service, even where Python is lenient."""
     with pytest.raises(ValueError, match=r"."):
         read_answer(content, "application/json")
 
 
 def test_broken_json_of_an_error_is_shown_as_text() -> None:
-    """An error's body is for people to read, so it is kept as far as it can be."""
     assert read_error_answer(b"<html>", "application/json") == "<html>"
     assert read_error_answer(b"gr\xfc", "application/json") == {"mediaType": "application/json", "base64": "Z3L8"}

@@ -75,7 +75,6 @@ def test_json_is_read_as_json(text: str) -> None:
 
 @pytest.mark.parametrize("text", ['{"a": 1,\n "b": [1,\n  {"c": 2}]}', "a: 1\nb:\n  - 1\n  - c: 2\n"])
 def test_every_value_knows_its_place(text: str) -> None:
-    """Objects, keys, values and elements know their lines and columns, in either notation."""
     root = read(text)
     lines = text.splitlines()
 
@@ -92,7 +91,6 @@ def test_every_value_knows_its_place(text: str) -> None:
 
 
 def test_aliases_and_merge_keys() -> None:
-    """An alias is a copy that stands where the original was written, and << adds what is not there yet."""
     root = read("base: &b {x: 1, y: 2}\nlist: [*b]\nuse:\n  <<: *b\n  y: 3\n")
     assert root["list"] == [{"x": 1, "y": 2}]
     assert root["list"][0] is not root["base"]

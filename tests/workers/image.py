@@ -59,7 +59,6 @@ def command() -> list[str]:
 
 
 def environment() -> dict[str, str]:
-    """Return the variables that the image sets."""
     return dict(pair.split("=", 1) for each in instructions("ENV") for pair in shlex.split(each))
 
 
@@ -147,7 +146,6 @@ class Running:
             await asyncio.sleep(0.05)
 
     def told_to_end(self) -> int:
-        """Tell the command to end, and return its exit code."""
         [command] = self.commands()
         os.kill(command, signal.SIGTERM)
         return self.process.wait(PATIENCE)
@@ -162,7 +160,6 @@ class Running:
         self.process.wait(PATIENCE)
 
     def commands(self) -> list[int]:
-        """Return the processes of the command, by their ids."""
         own = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
         return [int(one) for one in own.read_text(encoding="utf-8").split()]
 

@@ -55,7 +55,6 @@ expect: {output: {name: Ada, greeting: Hello Ada!}}
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with what the Dockerfile installs, and definitions."""
     folder = tmp_path_factory.mktemp("image")
     install(folder)
     (folder / "definitions").mkdir()
@@ -65,7 +64,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_dockerfile_has_no_faults() -> None:
-    """hadolint, which knows what goes wrong in a Dockerfile, has nothing to say about it."""
     linter = Path(sys.executable).parent / "hadolint"
     told = subprocess.run([linter, DOCKERFILE], check=False, capture_output=True, text=True)
     assert (told.returncode, told.stdout) == (0, "")
@@ -176,7 +174,6 @@ ENDING = {"schema", "namespace"}
 
 
 def test_the_cluster_has_its_parts() -> None:
-    """The cluster is a database, the server, its UI, our worker and gateway, what prepares them, and what is called."""
     assert set(SERVICES) == {"postgresql", "schema", "temporal", "namespace", "ui", "worker", "gateway", "orders"}
     assert all("image" in service or "build" in service for service in SERVICES.values())
 
@@ -190,7 +187,6 @@ def test_the_file_has_the_schema_of_compose() -> None:
 
 
 def test_nothing_else_is_needed() -> None:
-    """Every service starts by default, and every variable has a default; the files that it names are there."""
     assert not [name for name, service in SERVICES.items() if "profiles" in service or "env_file" in service]
     variables = re.findall(r"\$\{?\w+[^}]*\}?", (ROOT / "docker-compose.yml").read_text().replace("$$", ""))
     asked = [one for one in variables if one.startswith("${")]
@@ -205,7 +201,6 @@ def test_nothing_else_is_needed() -> None:
 
 
 def test_services_wait_for_services_that_are_there() -> None:
-    """Every service waits for one that exists, and by a condition that this one can meet."""
     for name, service in SERVICES.items():
         for other, wait in service.get("depends_on", {}).items():
             wanted = "service_completed_successfully" if other in ENDING else "service_healthy"
@@ -214,14 +209,12 @@ def test_services_wait_for_services_that_are_there() -> None:
 
 
 def test_ports_are_open_to_this_machine_only() -> None:
-    """What is published is published on the loopback address."""
     published = [port for service in SERVICES.values() for port in service.get("ports", [])]
     assert published
     assert all(port.startswith("127.0.0.1:") for port in published)
 
 
 def test_volumes_and_configs_are_declared() -> None:
-    """Every named volume and config that a service uses is declared."""
     for service in SERVICES.values():
         for volume in service.get("volumes", []):
             source = volume.split(":")[0]
@@ -240,7 +233,6 @@ def test_nothing_of_our_image_is_written(name: str) -> None:
 
 
 def interpolated(text: str) -> str:
-    """Return *text* as it is without any variable."""
     return re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", text)
 
 
@@ -304,7 +296,6 @@ async def test_a_stranger_runs_an_order_in_the_console(folder: Path, tmp_path: P
 
 
 async def _ordered(client: httpx.AsyncClient, name: str, folder: Path) -> None:
-    """Order what the example orders, and confirm it, until it is shipped."""
     order = json.loads((folder / "order.json").read_text(encoding="utf-8"))
     begun = await client.post(f"/workflows/{name}", json=order)
     assert begun.status_code == 202, begun.text

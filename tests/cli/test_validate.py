@@ -11,7 +11,8 @@ import yaml
 from swf_temporal.base.errors import Position, Problem, Severity
 from swf_temporal.cli.annotations import github_commands, sarif_of_problems
 from swf_temporal.sdk.rereading import LiveCatalogue
-from tests.cli.conftest import BROKEN, COMMAND, HELLO, Swf
+from tests.cli.conftest import BROKEN, HELLO, Swf
+from tests.cli.forked import quick_command
 from tests.definitions import definition
 
 WARNED = definition("id: warned\nstates: [{name: Say, type: inject, data: {}, end: true, colour: red}]\n")
@@ -180,7 +181,7 @@ def test_the_action_takes_paths_for_nothing_but_paths(swf: Swf) -> None:
     [validate] = [one["run"] for one in steps if "validate" in one["run"]]
     program = swf.folder / "swf" / "bin" / "swf"
     program.parent.mkdir(parents=True)
-    program.write_text(f'#!/bin/sh\nexec {shlex.join(COMMAND)} "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(quick_command())} "$@"\n')
     program.chmod(0o755)
     env = {**swf.env, "RUNNER_TEMP": str(swf.folder), "STRICT": "true"}
 
@@ -191,7 +192,8 @@ def test_the_action_takes_paths_for_nothing_but_paths(swf: Swf) -> None:
 
     assert "2 definitions, no errors" in run("hello.yaml\n waiter.yaml").stderr
     for name in ("*.yaml", "--help", "$(touch made)"):
-        assert (run(name).returncode, f"{name.split()[0]} cannot be read" in run(name).stderr) == (2, True)
+        ended = run(name)
+        assert (ended.returncode, f"{name.split()[0]} cannot be read" in ended.stderr) == (2, True)
 
 
 DEFINITION = definition("""\

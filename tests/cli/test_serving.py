@@ -58,12 +58,6 @@ def test_a_full_disk(swf: Swf) -> None:
     assert ended.err.endswith("a.db.lock cannot be written: No space left on device\n  see --db\n")
 
 
-def test_one_port_for_two(swf: Swf) -> None:
-    ended = swf("dev", "--port", "7777", "--ui-port", "7777")
-    assert ended.code == 2
-    assert ended.err.startswith("error: --port and --ui-port are both 7777\n")
-
-
 def test_nothing_to_serve_yet(swf: Swf) -> None:
     (swf.folder / "new").mkdir()
     with swf.running("dev", "new", "--port", str(free_port()), "--ui-port", str(free_port())) as dev:

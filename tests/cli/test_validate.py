@@ -225,11 +225,6 @@ def test_folders_are_allowed(swf: Swf, sharing: str) -> None:
     assert (ended.code, ended.out) == (0, '{"limit": 3}\n')
 
 
-def test_folders_that_are_not_there(swf: Swf, sharing: str) -> None:
-    ended = swf("validate", sharing, "--resources", "nowhere")
-    assert (ended.code, ended.err) == (2, "error: nowhere is not a folder\n  see --resources\n")
-
-
 def test_documents_that_are_shared(swf: Swf) -> None:
     swf.write("both/functions.yaml", "- {name: f, operation: 3, typ: rest}\n")
     for name in ("a", "b"):

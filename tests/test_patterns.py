@@ -6,20 +6,17 @@ from swf_temporal.expressions.patterns import BadPattern, PatternTooSlow, matche
 
 
 def test_matches() -> None:
-    """A pattern is looked for anywhere in the text."""
     assert matches_somewhere("b+", "abbc")
     assert not matches_somewhere("^b", "abbc")
     assert matches_somewhere(r"(?i)no such (?P<what>\w+)\b", "There is NO SUCH table")
 
 
 def test_is_stopped() -> None:
-    """One that does not come to an end on a text is given up."""
     with pytest.raises(PatternTooSlow, match=r"too long to match the pattern '\(a\|aa\)\+\$'"):
         matches_somewhere("(a|aa)+$", "a" * 60 + "!")
 
 
 def test_refuses() -> None:
-    """A text that is no pattern is told from one that matches nothing."""
     with pytest.raises(BadPattern, match="missing"):
         matches_somewhere("(", "(")
     with pytest.raises(BadPattern, match="nested too deeply"):

@@ -8,6 +8,8 @@ from tests.docs.pages import blocks_of
 pytest_plugins = ["pytester"]
 
 PLUGIN = "swf_temporal.pytest_plugin"
+OPTIONS = ("-p", PLUGIN, "-p", "no:schemathesis")
+"""Those of all runs: without a plugin that takes its time to load."""
 
 DEFINITION = definition("""\
 id: payment
@@ -72,7 +74,7 @@ def test_a_suite(pytester: pytest.Pytester) -> None:
         test_suite=SUITE,
         test_page=PAGE.replace("\n\n\nasync def check_on", f"{ON_TIME_SKIPPING}\n\nasync def check_on"),
     )
-    result = pytester.runpytest_subprocess("-p", PLUGIN, "-p", "no:cacheprovider", "-v", "-s")
+    result = pytester.runpytest_subprocess(*OPTIONS, "-p", "no:cacheprovider", "-v", "-s")
     result.assert_outcomes(passed=4, failed=3)
     result.stdout.fnmatch_lines_random(
         ["*scenarios.yaml::Charges after a day PASSED*", "*scenarios.yaml::Charges at once FAILED*",
@@ -83,11 +85,11 @@ def test_a_suite(pytester: pytest.Pytester) -> None:
 
 def test_scenarios_that_are_not_wanted_or_wrong(pytester: pytest.Pytester) -> None:
     pytester.makefile(".yaml", wrong="scenario: x\nworkflow: nowhere.yaml\nexpected: {}\n")
-    result = pytester.runpytest_inprocess("-p", PLUGIN, "-p", "no:asyncio")
+    result = pytester.runpytest_inprocess(*OPTIONS, "-p", "no:asyncio")
     assert result.ret == pytest.ExitCode.INTERRUPTED
     result.stdout.fnmatch_lines(["*'expected'*"])
     pytester.makeini("[pytest]\nswf_scenarios = false\n")
-    result = pytester.runpytest_inprocess("-p", PLUGIN, "-p", "no:asyncio")
+    result = pytester.runpytest_inprocess(*OPTIONS, "-p", "no:asyncio")
     assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
 
 
@@ -98,4 +100,4 @@ def test_importing_the_plugin_costs_nothing(pytester: pytest.Pytester) -> None:
         "    found = {one for one in sys.modules if one.startswith('swf_temporal.')}\n"
         "    assert found == {'swf_temporal.cli', 'swf_temporal.cli.pytest_plugin'}\n"
     )
-    pytester.runpytest_subprocess("-p", PLUGIN).assert_outcomes(passed=1)
+    pytester.runpytest_subprocess(*OPTIONS).assert_outcomes(passed=1)

@@ -17,6 +17,7 @@ from swf_temporal.base.strict_json import (
     show_json,
     write_json,
 )
+from tests.sampling import seeds
 from tests.test_weighing import any_json
 
 PLAIN = json.JSONEncoder(separators=(",", ":"))
@@ -32,7 +33,7 @@ def _large(choices: random.Random) -> Any:
 
 @pytest.mark.parametrize("way", _WAYS.values(), ids=_WAYS)
 def test_as_if_written_at_once(way: dict[str, Any]) -> None:
-    for seed in range(3):
+    for seed in seeds("large JSON", 1, 3):
         value = _large(random.Random(seed))  # noqa: S311 - the same values each time
         whole = json.dumps(value, separators=(",", ":"), **way)
         assert write_json(value, **way, sizes={}) == write_json(value, **way) == whole

@@ -46,8 +46,6 @@ class Refusing:
 
 @workflow.defn
 class Asking:
-    """A workflow by hand that has an instance of a definition as its child."""
-
     @workflow.run
     async def run(self, by_id: bool) -> Any:  # noqa: FBT001 - an argument of a workflow
         child = as_child_workflow("greeting" if by_id else GREETING, {"n": 3})
@@ -56,8 +54,6 @@ class Asking:
 
 @workflow.defn
 class Finding:
-    """A workflow by hand that tells which objects the names of the package are in its sandbox."""
-
     @workflow.run
     async def run(self) -> dict[str, int]:
         found = {name: getattr(swf_temporal, name) for name in swf_temporal.__all__}

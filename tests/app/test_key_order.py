@@ -19,14 +19,10 @@ from swf_temporal import Client, Plugin, UsageError, Worker, load
 
 
 class Codec(PayloadCodec):
-    """A codec of a program's own."""
-
     async def encode(self, payloads: Sequence[Payload]) -> list[Payload]:
-        """Leave them as they are."""
         return list(payloads)
 
     async def decode(self, payloads: Sequence[Payload]) -> list[Payload]:
-        """Leave them as they are."""
         return list(payloads)
 
 

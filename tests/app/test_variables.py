@@ -1,7 +1,6 @@
 """Variables in a database, of instances on a real server; and workers that do not agree where they are."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from swf_temporal.sdk import stores, working
 from swf_temporal.sdk.definitions import catalogue_of
 from swf_temporal.sdk.stores import SqlVariables
 from swf_temporal.temporal import variable_claims
-from swf_temporal.temporal.server import local_server
 from tests.stores.servers import PostgreSql, postgresql
 
 pytestmark = pytest.mark.temporal
@@ -30,12 +28,6 @@ COUNTING: Any = {
                {"id": "again", "type": "getter", "variables": [{"key": "n", "scope": "workflow"}, {"key": "own"}],
                 "transform": "jq(.var)"}],
 }  # fmt: skip
-
-
-@pytest.fixture(scope="session")
-async def client() -> AsyncIterator[Client]:
-    async with local_server() as server:
-        yield await Client.connect(server.client.service_client.config.target_host)
 
 
 @pytest.fixture

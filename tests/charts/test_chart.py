@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -35,13 +36,12 @@ pytestmark = pytest.mark.skipif(HELM is None, reason="NOT TRIED: there is no hel
 
 
 def helm(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run helm for that version of Kubernetes."""
     command = [str(HELM), *map(str, arguments), "--kube-version", KUBERNETES]
     return subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
 
 
+@cache
 def rendered(*arguments: str | Path) -> list[dict[str, Any]]:
-    """Return the manifests that these arguments of `helm template` give."""
     done = helm("template", "shop", CHART, *arguments)
     assert done.returncode == 0, done.stderr
     return [manifest for manifest in yaml.safe_load_all(done.stdout) if manifest]
@@ -55,34 +55,33 @@ def refusal(*settings: str) -> str:
     return done.stderr
 
 
+def values_of(name: str) -> tuple[str, Path]:
+    return "--values", CHART / "ci" / f"{name}-values.yaml"
+
+
 @pytest.fixture(scope="module", params=VALUES, ids=lambda file: file.name.removesuffix("-values.yaml"))
 def manifests(request: pytest.FixtureRequest) -> list[dict[str, Any]]:
-    """What the chart renders with a file of values."""
     return rendered("--values", request.param)
 
 
 def named(manifests: list[dict[str, Any]], kind: str, ending: str = "") -> dict[str, Any]:
-    """Return the one manifest of that kind whose name ends so."""
     [found] = [one for one in manifests if one["kind"] == kind and one["metadata"]["name"].endswith(ending)]
     return found
 
 
 def pods(manifests: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the spec of the pods of each workload."""
     for one in manifests:
         if one["kind"] in {"Deployment", "WorkerDeployment"}:
             yield one["spec"]["template"]["spec"]
 
 
 def all_pods(manifests: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the spec of the pods of each workload, and of the one that tests them."""
     yield from pods(manifests)
     yield from (one["spec"] for one in manifests if one["kind"] == "Pod")
 
 
 @pytest.mark.parametrize("values", VALUES, ids=lambda file: file.name)
 def test_helm_has_nothing_to_say(values: Path) -> None:
-    """`helm lint --strict` finds no fault with each file of values."""
     done = helm("lint", "--strict", CHART, "--values", values)
     assert done.returncode == 0, done.stdout
 
@@ -101,7 +100,6 @@ def test_manifests_have_their_schema(manifests: list[dict[str, Any]]) -> None:
 
 
 def test_containers_give_arguments_that_commands_take(manifests: list[dict[str, Any]]) -> None:
-    """The arguments of every container of ours are those of `swf`."""
     commands: Any = typer.main.get_command(app)
     for pod in pods(manifests):
         [container] = pod["containers"]
@@ -151,8 +149,7 @@ def test_pods_are_looked_after(manifests: list[dict[str, Any]]) -> None:
 
 
 def test_configuration_and_definitions_arrive(tmp_path: Path) -> None:
-    """The ConfigMaps have the configuration and the definitions as they are written, where the containers look."""
-    manifests = rendered("--values", CHART / "ci" / "everything-values.yaml")
+    manifests = rendered(*values_of("everything"))
     file = tmp_path / "swf.yaml"
     file.write_text(named(manifests, "ConfigMap", "-config")["data"]["swf.yaml"], encoding="utf-8")
     env = {"SHOP_KEY": base64.b64encode(b"0123456789abcdef").decode()}
@@ -173,7 +170,6 @@ def test_configuration_and_definitions_arrive(tmp_path: Path) -> None:
 
 
 def test_the_values_of_the_page_are_taken(tmp_path: Path) -> None:
-    """The page's examples render workers and an Ingress with what they say."""
     blocks = [block for block in blocks_of("docs/kubernetes.md") if block.language == "yaml"]
     files = [tmp_path / f"{number}.yaml" for number, _ in enumerate(blocks)]
     for file, block in zip(files, blocks, strict=True):
@@ -186,38 +182,37 @@ def test_the_values_of_the_page_are_taken(tmp_path: Path) -> None:
 
 def test_an_image_has_a_registry_and_perhaps_a_digest() -> None:
     for name, image in (("minimal", f":{version()}"), ("cloud", f"@sha256:{'0123456789abcdef' * 4}")):
-        [pod] = pods(rendered("--values", CHART / "ci" / f"{name}-values.yaml"))
+        [pod] = pods(rendered(*values_of(name)))
         assert pod["containers"][0]["image"] == f"registry.example.com/swf-temporal{image}"
 
 
 def test_the_network_is_limited_unless_a_value_says_otherwise() -> None:
-    values = ("--values", CHART / "ci" / "minimal-values.yaml")
+    values = values_of("minimal")
     assert named(rendered(*values), "NetworkPolicy", "-worker")["spec"]["ingress"] == [{"ports": [{"port": "metrics"}]}]
     assert "NetworkPolicy" not in {one["kind"] for one in rendered(*values, "--set", "networkPolicy.enabled=false")}
 
 
 def test_a_change_of_the_configuration_starts_new_pods() -> None:
     """The template of the pods changes with the configuration, and not without."""
-    values = ("--values", CHART / "ci" / "everything-values.yaml", "--set")
-    sums = [
-        named(rendered(*values, f"config.worker.maxActivities={count}"), "Deployment", "-worker")["spec"]["template"][
-            "metadata"
-        ]["annotations"]["checksum/config"]
-        for count in (100, 100, 200)
-    ]
+    values = (*values_of("everything"), "--set")
+    sums = []
+    for count in (100, 100, 200):
+        rendered.cache_clear()
+        worker = named(rendered(*values, f"config.worker.maxActivities={count}"), "Deployment", "-worker")
+        sums.append(worker["spec"]["template"]["metadata"]["annotations"]["checksum/config"])
     assert sums[0] == sums[1] != sums[2]
 
 
 def test_workers_set_search_attributes_where_that_is_asked_for() -> None:
     """They alone are told so, and only by the value."""
     for name, those in (("everything", ["worker"]), ("minimal", [])):
-        containers = [pod["containers"][0] for pod in pods(rendered("--values", CHART / "ci" / f"{name}-values.yaml"))]
+        containers = [pod["containers"][0] for pod in pods(rendered(*values_of(name)))]
         assert [one["name"] for one in containers if "--search-attributes" in one["args"]] == those
 
 
 def test_a_backlog_scales_workers() -> None:
     """KEDA asks the server about the task queue of the workers, with their key, and the chart sets no replicas."""
-    manifests = rendered("--values", CHART / "ci" / "cloud-values.yaml")
+    manifests = rendered(*values_of("cloud"))
     worker = named(manifests, "Deployment", "-worker")
     scaler = named(manifests, "ScaledObject")["spec"]
     [container] = worker["spec"]["template"]["spec"]["containers"]
@@ -236,7 +231,7 @@ def test_a_backlog_scales_workers() -> None:
 
 def test_the_worker_controller_starts_workers() -> None:
     """There is a Worker Deployment in place of a Deployment, whose versions our workers are told of."""
-    manifests = rendered("--values", CHART / "ci" / "worker-controller-values.yaml")
+    manifests = rendered(*values_of("worker-controller"))
     assert not [one for one in manifests if one["kind"] == "Deployment"]
     spec = named(manifests, "WorkerDeployment")["spec"]
     connection = named(manifests, "Connection")
@@ -350,7 +345,6 @@ REFUSED: dict[str, tuple[str, ...]] = {
 
 @pytest.mark.parametrize("told", REFUSED)
 def test_values_that_cannot_be_meant_are_refused(told: str) -> None:
-    """What would not work is refused before anything is deployed."""
     given = {"temporal.address": "temporal:7233", "image.repository": "registry.example.com/swf-temporal"}
     others = [f"{name}={value}" for name, value in given.items() if not told.startswith(name)]
     assert re.search(told, refusal(*others, *REFUSED[told]))
@@ -373,19 +367,19 @@ def test_the_grace_period_of_a_worker_is_the_one_that_is_assumed() -> None:
 def test_a_configuration_that_the_chart_does_not_know_is_not_judged() -> None:
     """A file in a volume may have the tenants of a gateway."""
     file = ("--set-json", 'env=[{"name": "SWF_CONFIG", "value": "/files/swf.yaml"}]')
-    values = ("--values", CHART / "ci" / "minimal-values.yaml", "--set", "gateway.enabled=true", *file)
+    values = (*values_of("minimal"), "--set", "gateway.enabled=true", *file)
     assert named(rendered(*values), "Deployment", "-gateway")
 
 
 @pytest.mark.parametrize("period", ["10", "PT50S", "PT0.5M", "P0DT59S"])
 def test_a_shorter_grace_period_is_taken(period: str) -> None:
-    values = ("--values", CHART / "ci" / "minimal-values.yaml", "--set", f"config.worker.gracePeriod={period}")
+    values = (*values_of("minimal"), "--set", f"config.worker.gracePeriod={period}")
     assert named(rendered(*values), "Deployment", "-worker")
 
 
 def test_prometheus_finds_metrics_and_alerts() -> None:
     """The ServiceMonitor finds the Service, which finds the pods; the alerts are those of the dashboard's folder."""
-    manifests = rendered("--values", CHART / "ci" / "everything-values.yaml")
+    manifests = rendered(*values_of("everything"))
     service = named(manifests, "Service", "-metrics")
     monitor = named(manifests, "ServiceMonitor")
     assert monitor["metadata"]["labels"]["release"] == "prometheus"
@@ -408,13 +402,13 @@ def test_a_packaged_chart_has_the_alerts(tmp_path: Path) -> None:
     """They are outside of its folder, which has a link to them."""
     subprocess.run([str(HELM), "package", CHART, "--destination", tmp_path], check=True, capture_output=True)
     [package] = tmp_path.iterdir()
-    done = helm("template", "shop", package, "--values", CHART / "ci" / "everything-values.yaml")
+    done = helm("template", "shop", package, *values_of("everything"))
     rules = named([one for one in yaml.safe_load_all(done.stdout) if one], "PrometheusRule")
     assert rules["spec"] == yaml.safe_load((ROOT / "monitoring" / "alerts.yaml").read_text(encoding="utf-8"))
 
 
 def test_an_ingress_leads_to_the_gateway() -> None:
-    manifests = rendered("--values", CHART / "ci" / "everything-values.yaml")
+    manifests = rendered(*values_of("everything"))
     ingress, service = named(manifests, "Ingress"), named(manifests, "Service", "-gateway")
     [rule] = ingress["spec"]["rules"]
     [path] = rule["http"]["paths"]
@@ -426,17 +420,17 @@ def test_an_ingress_leads_to_the_gateway() -> None:
 
 def test_a_platform_may_assign_the_users() -> None:
     """Without a user there is neither a group; names begin as the value says, and labels find the pods all the same."""
-    manifests = rendered("--values", CHART / "ci" / "openshift-values.yaml")
+    manifests = rendered(*values_of("openshift"))
     for pod in all_pods(manifests):
         assert pod["securityContext"] == {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
     assert {one["metadata"]["name"].split("-")[0] for one in manifests} == {"workflows"}
-    for pod in all_pods(rendered("--values", CHART / "ci" / "minimal-values.yaml")):
+    for pod in all_pods(rendered(*values_of("minimal"))):
         assert [pod["securityContext"][key] for key in ("runAsUser", "runAsGroup", "fsGroup")] == [10001] * 3
 
 
 def test_objects_and_pods_have_what_the_values_add() -> None:
     """Names, labels, annotations, a priority, variables and volumes: to all, or to one part."""
-    manifests = rendered("--values", CHART / "ci" / "everything-values.yaml")
+    manifests = rendered(*values_of("everything"))
     assert {one["metadata"]["name"].removeprefix("shop-workflows")[:1] for one in manifests} <= {"", "-"}
     for one in manifests:
         assert one["metadata"]["annotations"]["example.com/contact"] == "shop", one["kind"]
@@ -456,7 +450,7 @@ def test_objects_and_pods_have_what_the_values_add() -> None:
 
 def test_a_test_of_the_release_asks_the_server_and_the_gateway() -> None:
     """`helm test` starts a pod that is let through to the gateway, and that finds the server as workers do."""
-    manifests = rendered("--values", CHART / "ci" / "everything-values.yaml")
+    manifests = rendered(*values_of("everything"))
     pod = named(manifests, "Pod", "-test")
     assert pod["metadata"]["annotations"]["helm.sh/hook"] == "test"
     server, gateway = pod["spec"]["containers"]
@@ -504,7 +498,6 @@ def test_every_value_is_checked() -> None:
 
 
 def test_the_readme_of_the_chart_is_current() -> None:
-    """`python -m tests.docs.chart_page` writes it."""
     assert README.read_text(encoding="utf-8") == written()
 
 

@@ -241,7 +241,6 @@ class Running:
 
 @pytest.fixture
 def swf(tmp_path: Path) -> Swf:
-    """Return the command, in a fresh folder that holds a few files."""
     command = Swf(tmp_path)
     command.write("hello.yaml", HELLO)
     command.write("waiter.yaml", WAITER)

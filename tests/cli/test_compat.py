@@ -90,8 +90,3 @@ def test_a_history_that_does_not_replay(started: Swf, tmp_path: Path, change: An
     assert lines[-1] == "1 of 2 can continue with this release"
     assert lines[-2].startswith("compat-1 (")
     assert reason in lines[-2]
-
-
-def test_a_file_that_is_no_history(swf: Swf) -> None:
-    swf.write("histories/no.json", '{"events": [{"eventId": "1"}]}')
-    assert "no.json is not the history of a workflow" in swf.refused("compat", "--histories", "histories")

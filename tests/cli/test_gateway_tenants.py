@@ -83,7 +83,6 @@ class Client:
         return self.ask("POST", path, json=event | {"data": f"of {self.tenant}"} | rest, headers=STRUCTURED)
 
     def place(self, number: int) -> Order:
-        """Have an event start an order, and return it once its sub-workflow waits."""
         [receipt] = self.send("placed", "shop", number).json()["receipts"]
         found = until(lambda: self.ask("GET", at(receipt["instance"])).json(), lambda told: told.get("subflows"))
         definition = f"{self.tenant}-order"

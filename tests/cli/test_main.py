@@ -1,16 +1,22 @@
-"""What `swf` itself does, whatever the command."""
+"""What `swf` itself does, whatever the command: help, completion, and what it imports."""
 
+import importlib
+import inspect
 import json
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
 from swf_temporal import __version__
 from swf_temporal.cli.lazy import COMMANDS
-from tests.cli.conftest import Swf
+from swf_temporal.cli.main import app
+from swf_temporal.cli.recent_instances import recall, remember
+from tests.cli.conftest import Dev, Swf, until
 
 ORDERS = str(Path(__file__).parents[2] / "examples" / "orders" / "orders.sw.yaml")
 INVOICE = str(Path(__file__).parents[2] / "examples" / "expression" / "invoice.sw.yaml")
@@ -57,19 +63,21 @@ CASES: list[tuple[list[str], int, Sequence[str]]] = [
     *((command, 2, OF_DEFINITIONS) for command in OF_SERVERS),
     (["start", INVOICE, *NOWHERE], 2, ["httpx", "rich", "swf_temporal.functions.calling", "temporalio.testing"]),
 ]  # fmt: skip
-_EACH_IN_A_COPY = """\
+_GROUPS_IN_COPIES = """\
 import json, os, sys
 from swf_temporal.cli.main import code_of
 told = os.dup(1)
-for arguments, _, heavy in json.loads(sys.argv[1]):
+for heavy, commands in json.loads(sys.argv[1]):
     if os.fork() == 0:
         os.dup2(2, 1)
-        code = code_of(arguments)
-        found = [name for name in heavy if name in sys.modules]
-        os.write(told, json.dumps([arguments, code, found]).encode() + b"\\n")
+        for arguments in commands:
+            code = code_of(arguments)
+            found = [name for name in heavy if name in sys.modules]
+            os.write(told, json.dumps([arguments, code, found]).encode() + b"\\n")
         os._exit(0)
     os.wait()
 """
+"""Commands that must not import the same run in one process, one after the other."""
 
 
 @pytest.mark.timeout(300)
@@ -78,10 +86,14 @@ def test_imports_no_more_than_it_needs() -> None:
 
     Nor does what only asks a server import what reads definitions or calls functions.
     """
-    program = [sys.executable, "-c", _EACH_IN_A_COPY, json.dumps(CASES)]
+    groups: dict[tuple[str, ...], list[list[str]]] = {}
+    for arguments, _, heavy in CASES:
+        groups.setdefault(tuple(heavy), []).append(arguments)
+    program = [sys.executable, "-c", _GROUPS_IN_COPIES, json.dumps(list(groups.items()))]
     ended = subprocess.run(program, check=True, capture_output=True, text=True, timeout=300)
     found = [json.loads(line) for line in ended.stdout.splitlines()]
-    assert found == [[arguments, code, []] for arguments, code, _ in CASES], ended.stderr
+    wanted = [[arguments, code, []] for arguments, code, _ in CASES]
+    assert sorted(found) == sorted(wanted), ended.stderr
 
 
 def test_version(swf: Swf) -> None:
@@ -112,3 +124,109 @@ def test_completion_into_a_home_that_cannot_be_written(swf: Swf) -> None:
     ended = swf("--install-completion", "bash", env={"HOME": home, **detection})
     assert (ended.code, ended.err.startswith(f"error: {swf.folder}/hello.yaml/")) == (2, True)
     assert ended.err.endswith(" cannot be used: Not a directory\n")
+
+
+GROUP: Any = typer.main.get_command(app)
+
+
+def command_of(name: str) -> Any:
+    return GROUP.get_command(None, name)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_summary_is_the_docstring(name: str) -> None:
+    command = COMMANDS[name]
+    module = importlib.import_module(f"swf_temporal.cli.{command.module}")
+    assert (inspect.getdoc(getattr(module, command.function)) or "").splitlines()[0] == command.summary
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_ends_with_an_example(name: str) -> None:
+    assert command_of(name).epilog.startswith(f"Example: swf {name} ")
+
+
+NO_SERVER = "127.0.0.1:1"
+
+
+def completed(swf: Swf, line: str, **env: str) -> list[str]:
+    words = {"_SWF_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(line.split(" ")) - 1)}
+    ended = swf(env={**words, **env})
+    assert ended.err == ""
+    return [line for line in ended.out.splitlines() if line]
+
+
+@pytest.fixture
+def known(swf: Swf, monkeypatch: pytest.MonkeyPatch) -> Swf:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(swf.folder / "cache"))
+    monkeypatch.setenv("TEMPORAL_ADDRESS", NO_SERVER)
+    swf.env |= {"XDG_CACHE_HOME": str(swf.folder / "cache"), "TEMPORAL_ADDRESS": NO_SERVER}
+    remember([("order-7", "orders"), ("invoice-1", "invoices")], None, None, all_of_them=True)
+    return swf
+
+
+@pytest.mark.parametrize(("line", "found"), [
+    ("swf va", ["validate"]), ("swf term", ["terminate"]), ("swf schedule pre", ["preview"]),
+    ("swf run --simu", ["--simulate"]), ("swf list --status comp", ["completed"]),
+    ("swf list --output ", ["text", "json", "yaml"]), ("swf help sched", ["schedule"]),
+])  # fmt: skip
+def test_commands_options_and_their_values(swf: Swf, line: str, found: list[str]) -> None:
+    assert completed(swf, line) == found
+
+
+@pytest.mark.parametrize("command", ["status ", "logs ", "event ", "result -w ", "cancel --workflow-id "])
+def test_instances(known: Swf, command: str) -> None:
+    assert completed(known, f"swf {command}") == ["order-7", "invoice-1"]
+    assert completed(known, f"swf {command}in") == ["invoice-1"]
+    assert completed(known, f"swf status --address {NO_SERVER} in") == []
+
+
+def test_definitions(known: Swf) -> None:
+    """Ids of definitions in files of this folder and of those in it, and of instances; files, too, to start one."""
+    known.write("inside/other.json", json.dumps({"id": "other", "specVersion": "0.8", "states": []}))
+    known.write("not-one.yaml", "id: nothing\n")
+    assert completed(known, "swf list --definition ") == ["caller", "hello", "waiter", "other", "orders", "invoices"]
+    assert completed(known, "swf schedule show o") == ["other", "orders"]
+    assert completed(known, "swf start he") == ["hello", "hello.yaml"]
+    assert completed(known, "swf start inside/") == ["inside/other.json"]
+
+
+@pytest.mark.parametrize("line", ["swf status in", "swf start he", "swf run --s", "swf schedule show o"])
+def test_imports_nothing_heavy(known: Swf, line: str) -> None:
+    program = (
+        "import atexit, sys\n" "def tell():\n"
+        "    heavy = ('temporalio', 'pydantic', 'yaml', 'httpx', 'jq', 'asyncio')\n"
+        "    print([name for name in heavy if name in sys.modules], file=sys.stderr)\n" "atexit.register(tell)\n"
+        "from swf_temporal.cli.main import code_of\n" "code_of([])\n"
+    )  # fmt: skip
+    words = {"_SWF_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(line.split(" ")) - 1)}
+    command = [sys.executable, "-c", program]
+    ended = subprocess.run(
+        command, check=False, env={**known.env, **words}, cwd=known.folder, capture_output=True, text=True
+    )
+    assert ended.stderr == "[]\n"
+    assert ended.stdout
+
+
+def test_what_cannot_be_read(known: Swf) -> None:
+    for file in (known.folder / "cache").rglob("*.json"):
+        file.write_text("[1]")
+    assert recall(None, None).instances == {}
+    assert completed(known, "swf status ") == []
+
+
+def test_the_latest_are_kept(known: Swf) -> None:
+    remember([("order-8", "orders")], None, None)
+    assert list(recall(None, None).instances) == ["order-8", "order-7", "invoice-1"]
+    remember(((f"n-{number}", "n") for number in range(300)), None, None)
+    kept = list(recall(None, None).instances)
+    assert (len(kept), kept[0]) == (200, "n-0")
+    assert completed(known, "swf status n-299") == []
+
+
+@pytest.mark.temporal
+def test_the_server_is_looked_at_for_the_next_time(swf: Swf, dev: Dev) -> None:
+    elsewhere = {"XDG_CACHE_HOME": str(swf.folder / "elsewhere")}
+    started = swf("start", "waiter", "-w", "seen-by-others", "--address", dev.address, env=elsewhere)
+    assert started.code == 0
+    until(lambda: completed(swf, f"swf status --address {dev.address} seen-by") == ["seen-by-others"])
+    swf("terminate", "seen-by-others", "--address", dev.address)

@@ -63,7 +63,6 @@ def _until(on: On, status: str, instance: str, text: str = "") -> str:
 
 
 def _begin(on: On, dev: Dev) -> None:
-    """Begin the instances, and bring them where they are to be."""
     for instance in ("paused", "reset", "continued", "ended"):
         on("start", "standing", "--id", instance, "--input", '{"again": true}')
         _until(on, "running", instance, "Go")

@@ -1,9 +1,10 @@
-"""Several processes under one `swf worker`."""
+"""Workers of several processes, and how commands stop."""
 
 import os
 import re
 import signal
 import socket
+import subprocess
 import sys
 import urllib.error
 import urllib.request
@@ -14,7 +15,8 @@ import pytest
 
 from swf_temporal.base.errors import UsageError
 from swf_temporal.sdk.processes import merged, wanted
-from tests.cli.conftest import COMMAND, HELLO, PATIENCE, Dev, Swf, free_port, until
+from tests.cli.conftest import COMMAND, HELLO, PATIENCE, WAITER, Dev, Swf, answer_of, free_port, hearing_ctrl_c, until
+from tests.definitions import definition
 
 
 def _get(port: int, path: str) -> tuple[int, str]:
@@ -155,3 +157,98 @@ def test_metrics_of_several_processes_have_each_family_once() -> None:
         "# HELP a What", "# TYPE a counter", 'a{process="1"} 1', 'a{process="2"} 1',
         "# TYPE b gauge", 'b{process="1"} 2', 'b{process="2"} 2', "# TYPE c gauge", 'c{process="2"} 3',
     ]  # fmt: skip
+
+
+_FUNCTIONS = """\
+from asyncio import sleep
+from pathlib import Path
+
+from swf_temporal import Registry
+
+registry = Registry()
+
+
+@registry.custom("waits")
+async def waits() -> dict[str, bool]:
+    Path("begun").touch()
+    while not Path("may-end").exists():
+        await sleep(0.02)
+    return {"waited": True}
+"""
+_DEFINITION = definition("""\
+id: draining
+functions: [{name: waits, type: custom}]
+states: [{name: Wait, type: operation, actions: [{functionRef: waits}], end: true}]
+""")
+
+
+@pytest.mark.temporal
+def test_a_worker_that_finishes_its_calls_is_alive_and_not_ready(swf: Swf, dev: Dev) -> None:
+    swf.write("draining.yaml", _DEFINITION)
+    swf.write("functions.py", _FUNCTIONS)
+    health, server = free_port(), ["--address", dev.address, "--task-queue", "draining"]
+    with swf.running("worker", "draining.yaml", "--functions", "functions.py", *server, "--health", str(health)) as one:
+        one.until("working for")
+        assert answer_of(health, "livez") == 200
+        until(lambda: answer_of(health, "readyz") == 200)
+        started = swf("start", "draining", "--id", "draining-1", *server)
+        assert started.code == 0, started.err
+        until((swf.folder / "begun").exists)
+        one.process.send_signal(signal.SIGTERM)
+        until(lambda: answer_of(health, "readyz") == 503)
+        assert answer_of(health, "livez") == 200
+        swf.write("may-end", "")
+        assert one.process.wait(PATIENCE) == 0
+
+
+_AS_IT_IMPORTS = """\
+import os, signal, sys
+
+awaited = sys.argv.pop(1)
+
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == awaited:
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting())
+from swf_temporal.cli.entry import main
+main()
+"""
+
+
+@pytest.mark.parametrize("module", ["typer", "swf_temporal.cli.main", "swf_temporal.cli.validate", "pydantic", "yaml"])
+def test_ctrl_c_while_modules_are_imported(swf: Swf, module: str) -> None:
+    with hearing_ctrl_c():
+        ended = subprocess.run(
+            [sys.executable, "-c", _AS_IT_IMPORTS, module, "validate", "hello.yaml"],
+            check=False, cwd=swf.folder, env=swf.env, capture_output=True, text=True, timeout=PATIENCE,
+        )  # fmt: skip
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
+
+
+@pytest.mark.temporal
+def test_where_ctrl_c_is_ignored(swf: Swf) -> None:
+    """A background job of a script does not hear Ctrl-C, and still ends when it is told to."""
+    ports = ["--port", str(free_port()), "--ui-port", str(free_port())]
+    ignoring = ["sh", "-c", 'trap "" INT; exec "$@"', "sh", *COMMAND]
+    swf.write("definitions/waiter.yaml", WAITER)
+    with swf.running("dev", "definitions", *ports, command=ignoring) as dev:
+        dev.until("ready: ")
+        dev.process.send_signal(signal.SIGINT)
+        swf.write("definitions/later.yaml", WAITER.replace("id: waiter", "id: later"))
+        dev.until("serving later")
+        ended = dev.stop(signal.SIGTERM)
+    assert (ended.code, ended.out) == (0, "")
+
+
+@pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGINT])
+def test_while_a_server_does_not_answer(swf: Swf, told: signal.Signals) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        asking = swf.running("event", "e-1", "com.paid", "--source", "shop", "--address", address)
+        with asking as running, silent.accept()[0] as connection:
+            connection.recv(1)  # it asks, and waits for the answer
+            ended = running.stop(told)
+    assert (ended.code, ended.out, ended.err) == (128 + told, "", "")

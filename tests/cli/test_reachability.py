@@ -1,21 +1,30 @@
-"""What a worker says of a server that goes away, or that does not let it work."""
+"""Servers that go away, permit nothing, or tell of statuses that the SDK has no word for."""
 
 import importlib
+import json
 import signal
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from temporalio.api.workflowservice.v1 import GetSystemInfoResponse
+from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.workflow.v1 import WorkflowExecutionInfo
+from temporalio.api.workflowservice.v1 import (
+    CountWorkflowExecutionsResponse,
+    DescribeNamespaceResponse,
+    DescribeWorkflowExecutionRequest,
+    DescribeWorkflowExecutionResponse,
+    GetSystemInfoResponse,
+    ListWorkflowExecutionsResponse,
+)
 
 from tests.cli.answering_server import answering_server
 from tests.cli.conftest import Swf, answer_of, free_port, listens
 
-pytestmark = pytest.mark.temporal
-
 grpc: Any = importlib.import_module("grpc")
 
 
+@pytest.mark.temporal
 def test_a_server_that_goes_away_and_comes_back(swf: Swf) -> None:
     """A worker waits for it, tells once that it has gone and once that it is back, and goes on."""
     (swf.folder / "empty").mkdir()
@@ -51,6 +60,7 @@ events: {consumers: [{name: orders, from: "nats://127.0.0.1:1", subject: orders}
 """
 
 
+@pytest.mark.temporal
 @pytest.mark.parametrize("command", ["worker", "gateway", "consume"])
 def test_a_server_that_is_away_at_the_start(swf: Swf, command: str) -> None:
     swf.write("swf.yaml", CONSUMERS)
@@ -81,6 +91,7 @@ def refusing() -> Iterator[str]:
         yield served
 
 
+@pytest.mark.temporal
 def test_a_server_that_permits_nothing(swf: Swf, refusing: str) -> None:
     ended = swf("worker", ".", "--functions", "functions.py", "--address", refusing)
     assert (ended.code, ended.out) == (2, "")
@@ -90,6 +101,7 @@ def test_a_server_that_permits_nothing(swf: Swf, refusing: str) -> None:
     )
 
 
+@pytest.mark.temporal
 def test_a_run_that_is_permitted_nothing(swf: Swf, refusing: str) -> None:
     ended = swf("run", "hello.yaml", "--address", refusing)
     assert (ended.code, ended.out) == (2, "")
@@ -98,6 +110,7 @@ def test_a_run_that_is_permitted_nothing(swf: Swf, refusing: str) -> None:
     assert "Traceback" not in ended.err
 
 
+@pytest.mark.temporal
 @pytest.mark.parametrize("command", ["gateway", "consume"])
 def test_what_sends_events_and_is_permitted_nothing(swf: Swf, refusing: str, command: str) -> None:
     """It ends at its start: no client is told to send the same again, and no broker is kept waiting."""
@@ -113,6 +126,7 @@ def _miss(_: bytes, context: Any) -> bytes:
     return b""
 
 
+@pytest.mark.temporal
 def test_a_gateway_without_its_namespace(swf: Swf) -> None:
     """A namespace that is missing is told also where one may not ask for namespaces."""
     answers = {"GetSystemInfo": _describe, "DescribeNamespace": _refuse, "DescribeWorkflowExecution": _miss}
@@ -122,7 +136,53 @@ def test_a_gateway_without_its_namespace(swf: Swf) -> None:
         )
 
 
+@pytest.mark.temporal
 def test_tls_for_a_server_without(swf: Swf, refusing: str) -> None:
     assert f"error: the server at {refusing} cannot be used: it does not speak TLS, which an API key" in swf.refused(
         "worker", ".", "--functions", "functions.py", "--address", refusing, env={"TEMPORAL_API_KEY": "abc"}
     )
+
+
+STATUSES = {"paused": 8, "77": 77}
+"""Numbers of statuses, by the ids of the instances that have them."""
+
+
+def _info(instance: str) -> WorkflowExecutionInfo:
+    return WorkflowExecutionInfo(execution=WorkflowExecution(workflow_id=instance), status=STATUSES[instance])  # type: ignore[arg-type]
+
+
+def _describe_instance(request: bytes, _: Any) -> bytes:
+    instance = DescribeWorkflowExecutionRequest.FromString(request).execution.workflow_id
+    return DescribeWorkflowExecutionResponse(workflow_execution_info=_info(instance)).SerializeToString()
+
+
+def _list(_: bytes, __: Any) -> bytes:
+    return ListWorkflowExecutionsResponse(executions=map(_info, STATUSES)).SerializeToString()
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    """Return the address of a server with such instances, for which no worker answers."""
+    answers = {
+        "GetSystemInfo": lambda *_: GetSystemInfoResponse().SerializeToString(),
+        "DescribeNamespace": lambda *_: DescribeNamespaceResponse().SerializeToString(),
+        "DescribeWorkflowExecution": _describe_instance,
+        "ListWorkflowExecutions": _list,
+        "CountWorkflowExecutions": lambda *_: CountWorkflowExecutionsResponse(count=2).SerializeToString(),
+    }
+    with answering_server(answers) as served:
+        yield served
+
+
+def test_statuses_that_the_sdk_does_not_know(swf: Swf, address: str) -> None:
+    """They are shown by name where there is one, and by number otherwise, and such an instance has not ended."""
+    for instance in STATUSES:
+        shown = swf("status", instance, "--output", "json", "--address", address)
+        assert (shown.code, json.loads(shown.out)["status"]) == (0, instance)
+        why = "the server did not answer" if instance == "paused" else "no worker answers"
+        assert why in swf("logs", instance, "--address", address).err
+        # Refused by the server, and not because it had ended.
+        assert "ended" not in swf("cancel", instance, "--address", address).err
+    listed = swf("list", "--output", "json", "--address", address)
+    assert [row["status"] for row in json.loads(listed.out)] == list(STATUSES)
+    assert swf("tasks", "list", "--address", address).code == 0

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import CALLER, COMMAND, HELLO, Dev, Swf, answer_of, free_port
+from tests.cli.conftest import CALLER, HELLO, Dev, Swf, answer_of, free_port
 
 pytestmark = pytest.mark.temporal
 
@@ -56,12 +56,6 @@ def test_a_full_disk(swf: Swf) -> None:
     ended = swf("dev", "--db", "a.db", "--port", str(free_port()), "--ui-port", str(free_port()))
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.endswith("a.db.lock cannot be written: No space left on device\n  see --db\n")
-
-
-def test_one_port_for_two(swf: Swf) -> None:
-    ended = swf("dev", "--port", "7777", "--ui-port", "7777")
-    assert ended.code == 2
-    assert ended.err.startswith("error: --port and --ui-port are both 7777\n")
 
 
 def test_nothing_to_serve_yet(swf: Swf) -> None:
@@ -165,9 +159,8 @@ def test_a_worker_may_refuse_what_others_bring(swf: Swf, dev: Dev, options: list
     swf.write("served/hello.yaml", HELLO)
     swf.write("brought.yaml", HELLO.replace("Hello ${ .name }!", "from elsewhere"))
     queue = ["--task-queue", f"closed-{len(options)}{env}", "--address", dev.address]
-    secrets = ["SWF_SECRET_STAGE=test", "SWF_SECRET_KEY=p8Xz-41Lw-qT9"]
-    command = ["env", f"SWF_KNOWN_DEFINITIONS_ONLY={env}", *secrets, *COMMAND]
-    with swf.running("worker", "served", *queue, *options, command=command) as worker:
+    swf.env |= {"SWF_SECRET_STAGE": "test", "SWF_SECRET_KEY": "p8Xz-41Lw-qT9", "SWF_KNOWN_DEFINITIONS_ONLY": env}
+    with swf.running("worker", "served", *queue, *options) as worker:
         worker.until("working for")
         for what in ("hello", "served/hello.yaml"):
             ran = swf("start", what, "--input", '{"name": "Ada"}', "--wait", *queue)

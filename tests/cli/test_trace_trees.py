@@ -71,7 +71,6 @@ def tree_with(collector: Written, name: str) -> Tree:
 
 
 def above(tree: Tree, name: str) -> list[list[str]]:
-    """Return the names above the spans of that name, in order, without those of iterations."""
     return [tree.path_of(span)[:-1] for span in tree.spans if span.name == name]
 
 
@@ -171,7 +170,6 @@ async def _started_elsewhere(address: str, queue: str, name: str) -> None:
 
 
 async def _reset(address: str, name: str) -> None:
-    """Reset an instance to before its last workflow task."""
     client = await Client.connect(address)
     tasks = [
         event.event_id

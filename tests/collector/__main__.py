@@ -32,7 +32,6 @@ async def _run(folder: Path, service: Service) -> None:
 
 
 def main() -> int:
-    """Print the trees; return the exit code."""
     if COLLECTOR is None:
         sys.stderr.write(f"{WITHOUT}\n")
         return 1

@@ -100,11 +100,9 @@ class Tree:
 
     @property
     def roots(self) -> list[Span]:
-        """The spans without a parent among these."""
         return self._beneath[b""]
 
     def path_of(self, span: Span) -> list[str]:
-        """Return the names of the spans above *span*, the outermost first, and its own."""
         above = self._by_id.get(span.parent_span_id)
         return [*([] if above is None else self.path_of(above)), span.name]
 
@@ -122,7 +120,6 @@ class Tree:
 
 
 def trees_of(spans: Sequence[Span]) -> dict[bytes, Tree]:
-    """Return the trees of *spans*, by their traces."""
     by_trace: dict[bytes, list[Span]] = defaultdict(list)
     for one in spans:
         by_trace[one.trace_id].append(one)

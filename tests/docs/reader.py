@@ -111,7 +111,6 @@ class Terminal:
         )  # fmt: skip
 
     def type(self, command: str, patience: float = PATIENCE) -> tuple[int, str]:
-        """Run the command; return its exit code and all that it printed."""
         assert self._shell.stdin is not None
         assert self._shell.stdout is not None
         self._shell.stdin.write(f"{{ {command}\n}} < /dev/null; printf '\\0%d\\n' $?\n".encode())
@@ -146,7 +145,6 @@ class Background:
     read: int = 0
 
     def until(self, text: str, patience: float = PATIENCE) -> str:
-        """Return what it printed since it was last looked at, once *text* is part of that, or it cannot be any more."""
         end = time.monotonic() + patience
         while True:
             ended = self.process.poll() is not None

@@ -71,8 +71,6 @@ with one for reading, and as another tenant.
 
 
 class Described(NamedTuple):
-    """A row of the table."""
-
     method: str
     path: str
     does: str

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -60,7 +61,6 @@ def test_a_walk_names_what_is_there(heading: str) -> None:
 
 
 def _rows() -> dict[str, list[str]]:
-    """Return the table: for each kind of change the paths that its row names, from the root of the project."""
     rows = {}
     for line in _section(CONTRIBUTING, "Where does my change go?").splitlines():
         cells = line.split(" | ")
@@ -129,6 +129,7 @@ def test_whatever_lists_all_of_a_kind_is_named(kind: str) -> None:
         assert missing == [], f"to add {kind} one has to touch these, too"
 
 
+@cache
 def _files() -> list[Path]:
     folders = [PACKAGE, ROOT / "docs"]
     files = [file for folder in folders for ending in ("*.py", "*.md", "*.yaml") for file in folder.rglob(ending)]
@@ -136,8 +137,13 @@ def _files() -> list[Path]:
 
 
 def _lists(file: Path, names: list[str]) -> bool:
-    text = file.read_text(encoding="utf-8")
-    return all(re.search(_pattern(name), text) for name in names)
+    text = _text_of(file)
+    return all(name in text and re.search(_pattern(name), text) for name in names)
+
+
+@cache
+def _text_of(file: Path) -> str:
+    return file.read_text(encoding="utf-8")
 
 
 def _pattern(name: str) -> str:

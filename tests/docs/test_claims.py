@@ -91,7 +91,6 @@ def test_requests_of_sonataflow() -> None:
 
 
 def test_statuses_of_events() -> None:
-    """The page about the gateway has every status with which it answers an event."""
     named = {status for cells in table("gateway", "| status | `status`") for status in cells[0].split(", ")}
     assert named == description_of([], is_open=False)["paths"]["/events"]["post"]["responses"].keys()
 
@@ -114,7 +113,6 @@ def _commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:
 
 
 def _options(word: str) -> dict[str, str]:
-    """Return the row of each option of a command, and of its subcommands."""
     pages = "".join(page(f"cli/{path.stem}") for path in sorted((ROOT / "docs" / "cli").glob("*.md"))) + page("cli")
     section = re.split(r"^## ", pages.partition(f"\n## swf {word}\n")[2], flags=re.MULTILINE)[0]
     rows = re.findall(r"^(\| `-(?:[^|\\]|\\.)*)(\|.*)", section, re.MULTILINE)

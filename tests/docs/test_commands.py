@@ -61,7 +61,6 @@ def test_jobs_run_what_the_page_has_its_reader_run() -> None:
 
 
 def problems_of(typed: str) -> list[str]:
-    """Say what is wrong with a command: that it is none of ours, or has options that it does not know."""
     words = shlex.split(typed, comments=True)
     if words[0] == "swf":
         return _problems_of_ours(typed, words[1:])

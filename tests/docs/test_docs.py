@@ -17,8 +17,9 @@ import swf_temporal
 from swf_temporal.base.errors import Position
 from swf_temporal.functions.http.failures import FAULTS
 from swf_temporal.languages.loading import check
-from swf_temporal.simulation.scenario import find_scenarios, read_scenarios, run
+from swf_temporal.simulation.scenario import read_scenarios, run
 from swf_temporal.text.origin import duplicate_key
+from tests.corpus import CORPUS
 from tests.docs import api_page
 from tests.docs.pages import ROOT, Block, blocks_of
 
@@ -72,7 +73,6 @@ def test_scenarios_hold(where: str, text: str, tmp_path: Path) -> None:
 
 
 def names_after(program: str, where: str) -> set[str]:
-    """Run a program, and return the names that it has then."""
     names: dict[str, object] = {"__name__": where}
     exec(compile(program, where, "exec"), names)  # noqa: S102 - our own text
     return names.keys() - {"__name__", "__builtins__"}
@@ -87,7 +87,6 @@ def test_programs_run(where: str, text: str, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.temporal
 @pytest.mark.parametrize("block", API_PROGRAMS, ids=[block.where for block in API_PROGRAMS])
 def test_programs_of_the_api_run(block: Block, server_address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every program on the page about the Python API runs, against a server, and what it asserts is so."""
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("TEMPORAL_ADDRESS", server_address)
     assert names_after(block.text, block.where)
@@ -138,7 +137,6 @@ def test_programs_import_public_names_alone() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
 def test_links_resolve(page: Path) -> None:
-    """Every relative link leads to a file that is there and, if it names a heading, to that heading."""
     broken = []
     for link in _LINK.findall(_without_code(page.read_text(encoding="utf-8"))):
         if "://" in link or link.startswith("mailto:"):
@@ -171,7 +169,7 @@ def test_every_problem_is_listed() -> None:
 
 def test_every_problem_has_a_scenario() -> None:
     """For every code a scenario claims message and place, but for what only a look at this machine's files finds."""
-    expected = [problem for one in find_scenarios([REFUSED]) for problem in one.expect.problems or ()]
+    expected = [problem for one in CORPUS if REFUSED in one.file.parents for problem in one.expect.problems or ()]
     inexact = [str(problem) for problem in expected if not {"at", "message"} <= problem.facts.keys()]
     assert inexact == []
     assert {problem.code for problem in expected} == _problem_codes() - {
@@ -222,7 +220,8 @@ def _listed(page: Path) -> set[str]:
     return {code for cell in cells for code in _BACKTICKED.findall(cell)}
 
 
-def _problem_codes() -> set[str]:
+@cache
+def _problem_codes() -> frozenset[str]:
     """Return the codes that stand in the source, wherever it tells of a problem."""
     folders = [*(PACKAGE / "languages").rglob("*.py"), *(PACKAGE / "text").rglob("*.py")]
     types = [PACKAGE / "base" / "function_types.py", *(PACKAGE / "functions").rglob("type.py")]
@@ -232,7 +231,7 @@ def _problem_codes() -> set[str]:
         for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
             codes |= _codes_in(node)
     # The rule references_defined makes these of the kind that is referred to.
-    return codes | {f"{kind}-undefined" for kind in ("function", "event", "retry", "error", "auth")}
+    return frozenset(codes | {f"{kind}-undefined" for kind in ("function", "event", "retry", "error", "auth")})
 
 
 def _codes_in(node: ast.AST) -> set[str]:

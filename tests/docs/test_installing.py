@@ -59,7 +59,6 @@ def test_extras_are_added_to_what_is_installed(tmp_path: Path) -> None:
 
 
 def test_what_installing_names_is_there() -> None:
-    """The extras, the package and the Python that are written are those of the project, without asking an index."""
     section = next(part for part in (ROOT / "README.md").read_text(encoding="utf-8").split("\n## ") if "pip" in part)
     assert f"Python {PROJECT['requires-python'].removeprefix('>=')} or newer" in section
     named = re.findall(r"([\w-]*|\.)\[([\w,]+)\]'", section)

@@ -47,7 +47,6 @@ def page(name: str) -> str:
 
 
 def rows(name: str, beginning: str) -> Iterator[tuple[list[str], list[str]]]:
-    """Yield the names in the first cell of each row of a table, and its other cells."""
     text = page(name)
     table = text[text.index(beginning) :]
     table = re.split(r"^\|-.*\n", table, maxsplit=1, flags=re.MULTILINE)[1].partition("\n\n")[0]

@@ -36,7 +36,6 @@ def test_every_page_is_found(site: Path) -> None:
 
 
 def test_llms_txt_lists_every_page(site: Path) -> None:
-    """Every page has its line in llms.txt, with its title, and an address at which it is Markdown."""
     lines = (site / "llms.txt").read_text(encoding="utf-8").splitlines()
     assert lines[:3] == ["# swf-temporal", "", "> Run Serverless Workflow definitions durably on Temporal"]
     for page in (ROOT / "docs").rglob("*.md"):

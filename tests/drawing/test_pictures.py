@@ -127,7 +127,6 @@ def _definitions(scenario: Scenario) -> list[Definition]:
 
 
 def test_sixty_states_can_be_read() -> None:
-    """In a large definition with many jumps no label lies on anything, and no arrow runs through a state."""
     names = [f"State number {number}" for number in range(60)]
     definition = load({
         "id": "sixty",

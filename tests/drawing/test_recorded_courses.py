@@ -14,6 +14,7 @@ from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.replaying import replay
 from swf_temporal.temporal.workflows import OTHER_WORKFLOWS
 from tests.replay import corpus
+from tests.sampling import sample
 from tests.temporal.suspending import suspending
 
 OTHERS = {vars(one)["__temporal_workflow_definition"].name for one in OTHER_WORKFLOWS}
@@ -26,7 +27,7 @@ RECORDED = [
 ]
 
 
-@pytest.mark.parametrize("recorded", RECORDED)
+@pytest.mark.parametrize("recorded", sample(RECORDED, "recorded courses", 120))
 async def test_every_recorded_history_is_drawn(recorded: corpus.Recorded) -> None:
     """A history is all that a picture needs: it is followed to its end, and every state is found in its definition.
 

@@ -16,6 +16,7 @@ from pygls.lsp.client import LanguageClient
 
 from tests.processes import ending_with_us
 
+COMMAND = (sys.executable, "-m", "swf_temporal.cli", "lsp")
 ORDER = dedent("""\
     id: order
     specVersion: "0.8"
@@ -41,19 +42,16 @@ ORDER = dedent("""\
     """)
 
 
-class Editor:
-    """An editor with one document."""
+Published = asyncio.Queue[types.PublishDiagnosticsParams]
 
-    def __init__(self, client: LanguageClient, uri: str) -> None:
+
+class Editor:
+    def __init__(self, client: LanguageClient, uri: str, published: Published) -> None:
         self._client = client
         self.uri = uri
         self._version = 0
-        self._published: asyncio.Queue[types.PublishDiagnosticsParams] = asyncio.Queue()
+        self._published = published
         self.text = ""
-
-        @client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)  # type: ignore[untyped-decorator]  # of pygls
-        def publish(told: types.PublishDiagnosticsParams) -> None:
-            self._published.put_nowait(told)
 
     async def write(self, text: str) -> list[types.Diagnostic]:
         """Have *text* in the document; return what is wrong with it."""
@@ -70,7 +68,7 @@ class Editor:
             )
         while True:
             published = await asyncio.wait_for(self._published.get(), 30)
-            if published.version == self._version:
+            if (published.uri, published.version) == (self.uri, self._version):
                 return list(published.diagnostics)
 
     def at(self, words: str, place: int = 0) -> dict[str, Any]:
@@ -137,16 +135,28 @@ class Editor:
         return [one.name for one in await self._client.text_document_document_symbol_async(asked) or ()]
 
 
-@pytest.fixture
-async def editor(tmp_path: Path) -> AsyncIterator[Editor]:
-    client = LanguageClient("editor", "1")
-    await client.start_io(sys.executable, "-m", "swf_temporal.cli", "lsp")
+@pytest.fixture(scope="module")
+async def connected() -> AsyncIterator[tuple[LanguageClient, Published]]:
+    """A client of one server for all documents, and what that tells of them."""
+    client, published = LanguageClient("editor", "1"), Published()
+
+    @client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)  # type: ignore[untyped-decorator]  # of pygls
+    def publish(told: types.PublishDiagnosticsParams) -> None:
+        published.put_nowait(told)
+
+    await client.start_io(*COMMAND)
     await client.initialize_async(types.InitializeParams(types.ClientCapabilities()))
     client.initialized(types.InitializedParams())
-    yield Editor(client, (tmp_path / "order.sw.yaml").as_uri())
+    yield client, published
     await client.shutdown_async(None)
     client.exit(None)
     await client.stop()  # type: ignore[no-untyped-call]  # of pygls
+
+
+@pytest.fixture
+def editor(connected: tuple[LanguageClient, Published], tmp_path: Path) -> Editor:
+    client, published = connected
+    return Editor(client, (tmp_path / "order.sw.yaml").as_uri(), published)
 
 
 async def test_problems_are_shown_where_they_are_and_fixed(editor: Editor) -> None:
@@ -307,9 +317,6 @@ async def test_other_files_are_left_alone(editor: Editor, tmp_path: Path) -> Non
     editor.text = item.text
     editor._client.text_document_did_open(types.DidOpenTextDocumentParams(item))
     assert await editor.states() == []
-
-
-COMMAND = (sys.executable, "-m", "swf_temporal.cli", "lsp")
 
 
 def message(method: str, **params: Any) -> bytes:

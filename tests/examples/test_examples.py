@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -110,7 +111,6 @@ def test_an_example_that_is_stopped_leaves_nothing(environment: dict[str, str]) 
 
 @pytest.mark.parametrize("name", FOLDERS)
 def test_a_definition_has_no_problems(name: str) -> None:
-    """Nothing is to be said about an example's definition, not even a warning."""
     (definition,) = (path for kind in ("sw", "direktiv") for path in FOLDERS[name].glob(f"*.{kind}.yaml"))
 
     assert check_file(definition).problems == ()
@@ -126,56 +126,56 @@ def test_a_page_tells_the_command(name: str) -> None:
     assert len(page.splitlines()) <= 25
 
 
-def test_every_example_is_listed() -> None:
+@pytest.fixture(scope="module")
+def runner() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("examples_run", RUNNER)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_example_is_listed(runner: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
     """The page has a line for each folder, with its command, and the runner one for each that it runs."""
     page = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
     told = dict(re.findall(r"^\| \[([\w-]+)\]\(\1/README\.md\) \| .* \| `(.*)` \|$", page, re.MULTILINE))
-    listed = subprocess.run([sys.executable, str(RUNNER)], capture_output=True, text=True, timeout=30, check=True)
-
     assert told == {**{name: f"make example NAME={name}" for name in OURS}, "orders": "make demo"}
-    assert [line.split(maxsplit=1) for line in listed.stdout.splitlines()] == [
+    assert runner.main([]) == 0
+    assert [line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines()] == [
         [name, (folder / "README.md").read_text(encoding="utf-8").splitlines()[0].removeprefix("# ")]
         for name, folder in OURS.items()
     ]
 
 
-def test_an_example_that_is_not_there() -> None:
-    """The runner says which there are, and exits as commands do that were misused."""
-    ran = subprocess.run([sys.executable, str(RUNNER), "soap"], capture_output=True, text=True, timeout=30, check=False)
-
-    assert (ran.returncode, ran.stdout) == (2, "")
-    assert ran.stderr.strip() == f"there is no example 'soap'; there are {', '.join(OURS)}"
-
-
-def test_the_example_with_a_program_of_its_own() -> None:
-    """The runner says how that one is run."""
-    ran = subprocess.run(
-        [sys.executable, str(RUNNER), "orders"], capture_output=True, text=True, timeout=30, check=False
-    )
-
-    assert (ran.returncode, ran.stderr.strip()) == (2, "'orders' has its own program: make demo")
+@pytest.mark.parametrize(("name", "told"), [
+    ("soap", f"there is no example 'soap'; there are {', '.join(OURS)}\n"),
+    ("orders", "'orders' has its own program: make demo\n"),
+])  # fmt: skip
+def test_what_the_runner_does_not_run(
+    runner: ModuleType, capsys: pytest.CaptureFixture[str], name: str, told: str
+) -> None:
+    """It exits as commands do that were misused."""
+    assert runner.main([name]) == 2
+    assert capsys.readouterr() == ("", told)
 
 
 def skip_unless_installed(name: str) -> None:
-    """Skip a test of an example whose libraries are not there."""
     missing = [module for module in NEEDS.get(name, ()) if importlib.util.find_spec(module) is None]
     if missing:
         pytest.skip(f"the example '{name}' was not run: {', '.join(missing)} not installed; see the extra 'examples'")
 
 
 def promised(name: str) -> object:
-    """Return the output that the page of an example shows."""
     page = (OURS[name] / "README.md").read_text(encoding="utf-8")
     (output,) = re.findall(r"^```json\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     return json.loads(output)
 
 
 def urls(output: str) -> list[str]:
-    """Return the URLs of the services that the runner output that it started."""
     return re.findall(r"^[\w-]+/(?:service|function)\.py: (.*)$", output, re.MULTILINE)
 
 
 def answers(url: str) -> bool:
-    """Tell whether something listens at *url*."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", int(url.rpartition(":")[2].rstrip("/")))) == 0

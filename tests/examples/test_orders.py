@@ -43,16 +43,13 @@ def test_the_demo_fulfils_an_order() -> None:
 
 
 def test_the_definition_has_no_problems() -> None:
-    """Nothing is to be said about the example's definition, not even a warning."""
     assert check_file(FOLDER / "orders.sw.yaml").problems == ()
 
 
 def test_an_order_that_cannot_be_fulfilled_is_rejected() -> None:
     """Where something is missing the customer is told, and nothing is charged."""
     run = simulate(
-        FOLDER / "orders.sw.yaml",
-        ORDER,
-        functions={"checkStock": {"inStock": False}, "notifyCustomer": None},
+        FOLDER / "orders.sw.yaml", ORDER, functions={"checkStock": {"inStock": False}, "notifyCustomer": None}
     )
 
     assert run.output == {"orderId": "A-1001", "rejected": True}
@@ -60,8 +57,6 @@ def test_an_order_that_cannot_be_fulfilled_is_rejected() -> None:
 
 
 def test_a_declined_card_is_no_failure() -> None:
-    """A declined payment is caught, and the customer is told."""
-
     def charge(_: object) -> None:
         raise CallFailed(code=402, status=402, message="declined", retryable=False)
 
@@ -85,10 +80,8 @@ SCENARIOS = find_scenarios([FOLDER])
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda one: one.claim)
 def test_its_scenarios_hold(scenario: Scenario) -> None:
-    """What the example's scenarios claim is so."""
     assert run(scenario)[1] == []
 
 
 def test_scenarios_are_no_definitions() -> None:
-    """The folder can be served with the scenarios in it."""
     assert [workflow.id for workflow in catalogue_of([FOLDER])] == ["orders", "shop.orders"]

@@ -150,7 +150,6 @@ def tracebacks(seeds: range) -> list[str]:
 
 
 def processor() -> float:
-    """Return the seconds of processor time of this process, and of its helpers that have ended."""
     spent = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(one.ru_utime + one.ru_stime for one in spent)
 

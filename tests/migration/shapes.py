@@ -20,8 +20,6 @@ BY_TOKEN: Final[JSON] = {"type": "oauth2", "flows": {"clientCredentials": {"toke
 
 
 class Got(NamedTuple):
-    """A request that a service got."""
-
     service: str
     path: str
     login: str | None
@@ -72,7 +70,6 @@ def login(key: str, scheme: str, name: str) -> str:
 
 
 def calling(name: str, **more: Any) -> dict[str, Any]:
-    """Return a definition that sends its order."""
     actions = [{"functionRef": {"refName": "send", "arguments": {"order": ".order"}}}]
     states = [{"name": "Send", "type": "operation", "actions": actions, "end": True}]
     return flow(name, **{"states": states, **more})
@@ -94,7 +91,6 @@ def both(name: str, *functions: dict[str, Any]) -> dict[str, Any]:
 
 
 def subflows(name: str, *names: str) -> dict[str, Any]:
-    """Return a definition that runs those with *names*."""
     actions = [{"subFlowRef": one} for one in names]
     return {
         "id": name,

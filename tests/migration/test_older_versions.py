@@ -11,6 +11,7 @@ from swf_temporal.migration.migrate import migrate, write
 from swf_temporal.text.fetching.resources import in_mode
 from swf_temporal.text.yaml_text import write_yaml
 from tests.migration.__main__ import outcome
+from tests.sampling import seeds
 from tests.upgrading.may_2020 import may_2020
 from tests.upgrading.november_2019 import november_2019
 from tests.upgrading.older import older
@@ -26,7 +27,7 @@ VERSIONS: dict[str, Callable[[int], Any]] = {
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds("older versions in projects", 2, 6))
 def test_older_versions_come_to_the_same(version: str, seed: int, tmp_path: Path) -> None:
     """Written and in the mode, unless a finding says what differs; a second migration changes nothing."""
     original = tmp_path / "project" / "flow.sw.yaml"

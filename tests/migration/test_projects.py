@@ -6,13 +6,14 @@ stub services check what they are sent.
 
 import shutil
 from collections.abc import AsyncIterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from swf_temporal.migration.migrate import migrate, write
-from swf_temporal.migration.report import verdicts
+from swf_temporal.migration.report import Migration, verdicts
 from swf_temporal.sdk.scenarios.host import ScenarioHost, scenario_host
 from swf_temporal.simulation.scenario import Scenario, check, find_scenarios, run
 from swf_temporal.text.parsing import read_data
@@ -23,8 +24,13 @@ PROJECTS = sorted(one.name for one in ROOT.iterdir())
 RUNNING = [one for one in PROJECTS if (ROOT / one / "scenarios.yaml").exists()]
 
 
+@cache
+def _migration(name: str, to: str | None = None) -> Migration:
+    return migrate(ROOT / name / "project", to, "acme")
+
+
 def _migrated(name: str, folder: Path, to: str | None = None) -> list[Scenario]:
-    write(migrate(ROOT / name / "project", to), folder)
+    write(_migration(name, to), folder)
     shutil.copy(ROOT / name / "scenarios.yaml", folder)
     return find_scenarios([folder])
 
@@ -33,7 +39,7 @@ def _migrated(name: str, folder: Path, to: str | None = None) -> list[Scenario]:
 def test_what_is_found(name: str) -> None:
     """The verdict on the first definition, findings with their lines, and what is written beside definitions."""
     wanted: dict[str, Any] = read_data((ROOT / name / "findings.yaml").read_text())
-    migration = migrate(ROOT / name / "project")
+    migration = _migration(name)
     assert wanted["verdict"] in verdicts(migration).values()
     for one in wanted["found"]:
         found = [f for f in migration.findings if f.kind == one["kind"] and one["message"] in f.message]
@@ -47,7 +53,7 @@ def test_what_is_found(name: str) -> None:
 
 @pytest.mark.parametrize("name", PROJECTS)
 def test_migrating_once_more_changes_nothing(name: str, tmp_path: Path) -> None:
-    write(migrate(ROOT / name / "project"), tmp_path)
+    write(_migration(name), tmp_path)
     again = migrate(tmp_path)
     assert again.of("rewritten") == []
     write(again, tmp_path)
@@ -76,7 +82,7 @@ async def test_it_runs_on_temporal(host: ScenarioHost, name: str, tmp_path: Path
 @pytest.mark.parametrize("name", PROJECTS)
 def test_projects_are_written_in_dsl_1_0(name: str, tmp_path: Path) -> None:
     """The definitions are in the namespace given, fit the official schema, and load without problems."""
-    migration = migrate(ROOT / name / "project", "1.0", "acme")
+    migration = _migration(name, "1.0")
     write(migration, tmp_path)
     texts = [one.content.decode() for one in migration.files if ".sw." in one.path]
     assert texts

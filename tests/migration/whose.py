@@ -145,7 +145,6 @@ class Application:
         return found
 
     def known_keys(self) -> set[str]:
-        """Return the keys that calls have."""
         return {key for name in self.definitions for choice in _CHOICES for key, *_ in self.expected(name, choice)}
 
     def properties(self, urls: list[str]) -> dict[str, str]:

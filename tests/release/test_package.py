@@ -25,12 +25,10 @@ PROJECT = project()
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """The wheel, and the sdist that it was built from."""
     return build(tmp_path_factory.mktemp("dist"), isolated=False)
 
 
 def test_the_wheel_has_the_package_and_nothing_else(built: tuple[Path, Path]) -> None:
-    """All files of the package are in the wheel, with the licence and the mark of its types, and no other folder."""
     with zipfile.ZipFile(built[0]) as wheel:
         names = set(wheel.namelist())
     files = {path for path in (ROOT / "swf_temporal").rglob("*") if path.is_file() and "__pycache__" not in path.parts}
@@ -48,7 +46,6 @@ def test_the_sdist_has_what_its_pages_lead_to(built: tuple[Path, Path]) -> None:
 
 
 def test_the_metadata_say_what_the_project_says(built: tuple[Path, Path]) -> None:
-    """The metadata have the licence, the versions of Python and the extras."""
     with zipfile.ZipFile(built[0]) as wheel:
         metadata = message_from_bytes(wheel.read(f"swf_temporal-{version()}.dist-info/METADATA"))
     assert metadata["License-Expression"] == PROJECT["license"]
@@ -57,7 +54,6 @@ def test_the_metadata_say_what_the_project_says(built: tuple[Path, Path]) -> Non
 
 
 def test_every_extra_is_tried() -> None:
-    """`make package` tries every extra that users install."""
     assert set(SHOWN) == set(PROJECT["optional-dependencies"]) - FOR_DEVELOPERS
 
 
@@ -93,14 +89,12 @@ def _bill(licences: Iterable[dict[str, Any]], name: str = "it") -> dict[str, Any
     ],
 )
 def test_licences_are_refused(licences: list[dict[str, Any]], told: str) -> None:
-    """A licence that is not permitted, alone or as a part, is told, and so is none."""
     lines = list(refused(_bill(licences)))
     assert told in "".join(lines)
     assert len(lines) == bool(told)
 
 
 def test_a_licence_is_permitted_for_one_alone() -> None:
-    """What is permitted for one component is not permitted for another."""
     licences = [{"license": {"id": "LGPL-3.0-only"}}]
     assert list(refused(_bill(licences, "psycopg"))) == []
     assert len(list(refused(_bill(licences)))) == 1

@@ -83,7 +83,7 @@ def test_a_worker_of_pytest_that_is_killed(tmp_path: Path) -> None:
     word = f"left-behind-{tmp_path.name}-{os.getpid()}"
     (tmp_path / "test_killed.py").write_text(TESTED)
     command = [sys.executable, "-m", "pytest", "-q", "-n", "1", "-p", "no:cacheprovider", "-o", "asyncio_mode=auto"]
-    command += ["--rootdir", str(tmp_path), "--max-worker-restart", "0", "test_killed.py"]
+    command += ["-p", "no:schemathesis", "--rootdir", str(tmp_path), "--max-worker-restart", "0", "test_killed.py"]
     ran = subprocess.run(
         command, cwd=tmp_path, env=environment(word), check=False, capture_output=True, text=True, timeout=120
     )

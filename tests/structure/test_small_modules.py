@@ -25,6 +25,10 @@ def _modules() -> dict[str, Path]:
     return {name.removesuffix(".__init__"): path for path, name in names.items()}
 
 
+def _is_checking(test: ast.expr) -> bool:
+    return isinstance(test, ast.Name) and test.id == "TYPE_CHECKING"
+
+
 def _imports(tree: ast.AST, is_late: bool = False) -> Iterator[tuple[str, bool]]:  # noqa: FBT001, FBT002 - of a recursion
     """Yield the name of each imported thing, and whether it is imported in a function."""
     for node in ast.iter_child_nodes(tree):
@@ -32,8 +36,8 @@ def _imports(tree: ast.AST, is_late: bool = False) -> Iterator[tuple[str, bool]]
             yield from ((f"{node.module}.{one.name}", is_late) for one in node.names)
         elif isinstance(node, ast.Import):
             yield from ((one.name, is_late) for one in node.names)
-        # What is only for type checkers is not imported at all.
-        elif not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
+        # No expression imports, and what is only for type checkers is not imported at all.
+        elif not isinstance(node, ast.expr) and not (isinstance(node, ast.If) and _is_checking(node.test)):
             yield from _imports(node, is_late or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
 
 

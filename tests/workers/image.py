@@ -12,13 +12,13 @@ import sys
 import sysconfig
 import tempfile
 import time
-from asyncio.subprocess import DEVNULL
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
+import httpx
 from packaging.requirements import Requirement
 
 from tests.processes import ending_with_us
@@ -59,7 +59,6 @@ def command() -> list[str]:
 
 
 def environment() -> dict[str, str]:
-    """Return the variables that the image sets."""
     return dict(pair.split("=", 1) for each in instructions("ENV") for pair in shlex.split(each))
 
 
@@ -119,6 +118,14 @@ def _locked() -> Iterator[str]:
             yield requirement.name
 
 
+async def _is_ready(port: str) -> bool:
+    try:
+        async with httpx.AsyncClient(trust_env=False) as client:
+            return (await client.get(f"http://127.0.0.1:{port}/readyz")).is_success
+    except httpx.TransportError:
+        return False
+
+
 @dataclass(frozen=True)
 class Running:
     """The image's command, while it runs."""
@@ -128,17 +135,17 @@ class Running:
     log: Path
 
     async def until_healthy(self, port: str) -> None:
-        """Wait until the image's check finds it healthy at *port*."""
+        """Wait until the image's check finds it healthy at *port*; that is asked once it would be."""
         check = shlex.join([sys.executable, *json.loads(instructions("HEALTHCHECK")[-1].partition("CMD")[2])[1:]])
         end = time.monotonic() + PATIENCE
         env = {"SWF_HEALTH_PORT": port}
-        while await (await asyncio.create_subprocess_shell(check, env=env, stderr=DEVNULL)).wait():
+        while not await _is_ready(port) or await (await asyncio.create_subprocess_shell(check, env=env)).wait():
             log = self.log.read_text(encoding="utf-8")
             assert self.process.poll() is None, log
             assert time.monotonic() < end, log
+            await asyncio.sleep(0.05)
 
     def told_to_end(self) -> int:
-        """Tell the command to end, and return its exit code."""
         [command] = self.commands()
         os.kill(command, signal.SIGTERM)
         return self.process.wait(PATIENCE)
@@ -153,7 +160,6 @@ class Running:
         self.process.wait(PATIENCE)
 
     def commands(self) -> list[int]:
-        """Return the processes of the command, by their ids."""
         own = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
         return [int(one) for one in own.read_text(encoding="utf-8").split()]
 

@@ -1,23 +1,36 @@
-"""The image is built as the Dockerfile says, and runs with a root that cannot be written, as no one in particular."""
+"""The image is built as the Dockerfile says, and runs with a root that cannot be written, as no one in particular.
+
+So do the services of the compose file, which is all that a stranger needs.
+"""
 
 import asyncio
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+import httpx
+import jsonschema
 import pytest
+import yaml
 
 from release.extras import SHOWN
 from release.locking import IMAGE_EXTRAS
 from swf_temporal.cli import lazy
 from swf_temporal.drawing.svg import STYLE
 from swf_temporal.temporal.server import free_ports, local_server
+from tests.processes import ending_with_us
 from tests.workers.image import (
     DOCKERFILE,
     PATIENCE,
+    ROOT,
     command,
     install,
     instructions,
@@ -42,7 +55,6 @@ expect: {output: {name: Ada, greeting: Hello Ada!}}
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with what the Dockerfile installs, and definitions."""
     folder = tmp_path_factory.mktemp("image")
     install(folder)
     (folder / "definitions").mkdir()
@@ -52,7 +64,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_dockerfile_has_no_faults() -> None:
-    """hadolint, which knows what goes wrong in a Dockerfile, has nothing to say about it."""
     linter = Path(sys.executable).parent / "hadolint"
     told = subprocess.run([linter, DOCKERFILE], check=False, capture_output=True, text=True)
     assert (told.returncode, told.stdout) == (0, "")
@@ -154,3 +165,144 @@ def test_python_may_be_a_link_within_a_folder_that_is_bound(folder: Path, monkey
         monkeypatch.setattr(sys, "prefix", str(link))
         with started(folder, {}, "--version") as running:
             assert running.process.wait(PATIENCE) == 0, running.log.read_text(encoding="utf-8")
+
+
+COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+SERVICES: dict[str, Any] = COMPOSE["services"]
+ENDING = {"schema", "namespace"}
+"""Services that do their work and end."""
+
+
+def test_the_cluster_has_its_parts() -> None:
+    assert set(SERVICES) == {"postgresql", "schema", "temporal", "namespace", "ui", "worker", "gateway", "orders"}
+    assert all("image" in service or "build" in service for service in SERVICES.values())
+
+
+def test_the_file_has_the_schema_of_compose() -> None:
+    """The schema is that of compose-go 2.16.2, which Docker Compose reads files with (Apache License 2.0)."""
+    schema = json.loads((Path(__file__).parent / "compose-spec.json").read_text(encoding="utf-8"))
+    jsonschema.validate(COMPOSE, schema)
+    with pytest.raises(jsonschema.ValidationError, match="restarts"):
+        jsonschema.validate({"services": {"a": {"restarts": "always"}}}, schema)
+
+
+def test_nothing_else_is_needed() -> None:
+    assert not [name for name, service in SERVICES.items() if "profiles" in service or "env_file" in service]
+    variables = re.findall(r"\$\{?\w+[^}]*\}?", (ROOT / "docker-compose.yml").read_text().replace("$$", ""))
+    asked = [one for one in variables if one.startswith("${")]
+    assert asked
+    assert all(re.fullmatch(r"\$\{\w+:-[^}]*\}", one) for one in asked)
+    for service in SERVICES.values():
+        for volume in service.get("volumes", []):
+            source = interpolated(volume).split(":")[0]
+            assert source in COMPOSE["volumes"] or (ROOT / source).is_dir()
+        if "build" in service:
+            assert (ROOT / service["build"]["context"] / service["build"]["dockerfile"]).is_file()
+
+
+def test_services_wait_for_services_that_are_there() -> None:
+    for name, service in SERVICES.items():
+        for other, wait in service.get("depends_on", {}).items():
+            wanted = "service_completed_successfully" if other in ENDING else "service_healthy"
+            assert wait["condition"] == wanted, f"{name} waits for {other}"
+            assert other in ENDING or "healthcheck" in SERVICES[other], f"{name} waits for the health of {other}"
+
+
+def test_ports_are_open_to_this_machine_only() -> None:
+    published = [port for service in SERVICES.values() for port in service.get("ports", [])]
+    assert published
+    assert all(port.startswith("127.0.0.1:") for port in published)
+
+
+def test_volumes_and_configs_are_declared() -> None:
+    for service in SERVICES.values():
+        for volume in service.get("volumes", []):
+            source = volume.split(":")[0]
+            assert source.startswith((".", "$")) or source in COMPOSE["volumes"]
+        for config in service.get("configs", []):
+            assert config["source"] in COMPOSE["configs"]
+
+
+@pytest.mark.parametrize("name", ["worker", "gateway", "orders"])
+def test_nothing_of_our_image_is_written(name: str) -> None:
+    """It has no rights that it does not need: its root cannot be written, and neither can the definitions."""
+    service = SERVICES[name]
+    assert service["read_only"] is True
+    assert service["cap_drop"] == ["ALL"]
+    assert all(volume.endswith(":/definitions:ro") for volume in service["volumes"])
+
+
+def interpolated(text: str) -> str:
+    return re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", text)
+
+
+@contextmanager
+def orders() -> Iterator[str]:
+    """Start the service that definitions call, as its container does; yield its host and port."""
+    service = SERVICES["orders"]
+    [volume] = service["volumes"]
+    python, *command = service["entrypoint"]
+    assert python == "python"
+    command[command.index("--port") + 1] = "0"
+    with subprocess.Popen(
+        [*ending_with_us(), sys.executable, *command],
+        cwd=ROOT / volume.split(":")[0],
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            assert process.stdout is not None
+            yield f"127.0.0.1:{process.stdout.readline().strip().rpartition(':')[2]}"
+        finally:
+            process.kill()
+
+
+@pytest.mark.temporal
+async def test_a_stranger_runs_an_order_in_the_console(folder: Path, tmp_path: Path) -> None:
+    """What the worker, the gateway and the service of orders are told suffices, on roots that cannot be written."""
+    if not may_mount():
+        pytest.skip("NOT TRIED: only root, on Linux, may make a root that cannot be written")
+    (tmp_path / "installed").symlink_to(folder / "installed")
+    worker, gateway = SERVICES["worker"], SERVICES["gateway"]
+    assert worker["volumes"] == gateway["volumes"]
+    shutil.copytree(ROOT / interpolated(worker["volumes"][0]).split(":")[0], tmp_path / "definitions")
+    [config] = gateway["configs"]
+    assert interpolated(gateway["environment"]["SWF_CONFIG"]) == config["target"]
+    text = COMPOSE["configs"][config["source"]]["content"]
+    (tmp_path / "definitions" / "gateway.yaml").write_text(text, encoding="utf-8")  # that folder is there, and no other
+    async with local_server() as server:
+        mine, other = map(str, free_ports())
+        with orders() as called:
+            hosts = {"temporal:7233": server.client.service_client.config.target_host, "orders:8081": called}
+
+            def told(service: dict[str, Any], port: str) -> dict[str, str]:
+                variables = {name: interpolated(value) for name, value in service["environment"].items()}
+                for host, real in (hosts | {config["target"]: "/definitions/gateway.yaml"}).items():
+                    variables = {name: value.replace(host, real) for name, value in variables.items()}
+                return {**variables, "SWF_HEALTH_PORT": port, "SWF_PROCESSES": "1"}
+
+            with (
+                started(tmp_path, told(worker, mine)) as working,
+                started(tmp_path, told(gateway, other), *gateway["command"], "--port", other) as serving,
+            ):
+                await asyncio.gather(working.until_healthy(mine), serving.until_healthy(other))
+                async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{other}", timeout=60) as client:
+                    assert "shop.orders" in (await client.get("/console", follow_redirects=True)).text
+                    await _ordered(client, "shop.orders", tmp_path / "definitions")
+                begun = [*working.commands(), *serving.commands()]
+            for one in begun:
+                with pytest.raises(ProcessLookupError):
+                    os.kill(one, 0)
+
+
+async def _ordered(client: httpx.AsyncClient, name: str, folder: Path) -> None:
+    order = json.loads((folder / "order.json").read_text(encoding="utf-8"))
+    begun = await client.post(f"/workflows/{name}", json=order)
+    assert begun.status_code == 202, begun.text
+    event = json.loads((folder / "confirmed.json").read_text(encoding="utf-8"))
+    headers = {"Content-Type": "application/cloudevents+json"}
+    taken = await client.post(f"{begun.headers['Location']}/events", content=json.dumps(event), headers=headers)
+    assert taken.json()["status"] in {"taken", "kept"}, taken.text
+    ended = await client.get(f"{begun.headers['Location']}/result", params={"wait": 50})
+    assert ended.json()["status"] == "completed", ended.text
+    assert ended.json()["output"]["shipment"]["orderId"] == order["orderId"]

@@ -117,7 +117,7 @@ def policy_of(retry: Retry, context: Context) -> dict[str, Any]:
         how = "to the double each time" if growth[1] > 1.0 else "by the first one each time"
         context.differs(f"the delays of {said} grow {how}", retry)
     if retry.jitter is not None and str(retry.jitter) not in ("0", "0.0", "PT0S"):
-        context.differs(f"the jitter of {said} is only added to delays, and the same for all of them as for the first", retry)
+        context.differs(f"the jitter of {said} is only added to delays, and is the same for all of them", retry)
         made["jitter"] = {"from": "PT0S", "to": _jitter(retry.jitter, delay)}
     if retry.max_attempts is not None:
         retries = int(retry.max_attempts) - (0 if retry.counts_retries else 1)

@@ -309,7 +309,7 @@ _WAIT: Final = "The number of seconds to wait for the result. The header `Prefer
 WAIT: Final = _parameter("wait", _WAIT, type="integer", minimum=0, maximum=999_999_999, example=10)
 _FIRST_WAIT: Final = "The maximum number of seconds to wait. By default as long as the gateway allows."
 FIRST_WAIT: Final = WAIT | {"description": _FIRST_WAIT}
-_BUSINESS_KEY: Final = "The client's key for the instance. Several instances may have the same. An empty one is ignored."
+_BUSINESS_KEY: Final = "The client's key for the instance. Several instances may have the same. Empty, it is ignored."
 BUSINESS_KEY: Final = _parameter("businessKey", _BUSINESS_KEY)
 _START: Final = (VERSION, NEW_ID, IDEMPOTENCY_KEY, BUSINESS_KEY)
 START_OPTIONS: Final = (*_START, WAIT)

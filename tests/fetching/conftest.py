@@ -11,6 +11,15 @@ from tests.functions.conftest import Answer, Received, Service, serving
 _HOSTS: set[str] = set()
 
 
+def workflow_with(functions: str) -> str:
+    """Return the text of a definition whose functions are in the document at this URI."""
+    return f"""id: a
+specVersion: "0.8"
+functions: {functions}
+states: [{{name: A, type: operation, actions: [{{functionRef: f}}], end: true}}]
+"""
+
+
 class Site(Service):
     """A server, what stands on it, and who asked for it."""
 

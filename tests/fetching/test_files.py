@@ -7,14 +7,9 @@ import pytest
 from swf_temporal.languages.loading import check_file
 from swf_temporal.text.fetching.resources import Resources
 from swf_temporal.text.origin import ForbiddenResourceError, MissingResourceError, UnreadableResourceError
+from tests.fetching.conftest import workflow_with
 
 HINT = "the setting SWF_RESOURCE_FOLDERS or --resources names other folders that may be read"
-WORKFLOW = """
-id: a
-specVersion: "0.8"
-functions: URI
-states: [{name: A, type: operation, actions: [{functionRef: f}], end: true}]
-""".lstrip()
 
 
 @pytest.fixture
@@ -98,7 +93,7 @@ def test_files_of_any_size(folder: Path) -> None:
     ("http://[", "external-unreadable", "which cannot be read: it is not a URI (Invalid IPv6 URL)"),
 ])  # fmt: skip
 def test_what_authors_are_told(folder: Path, uri: str, code: str, message: str) -> None:
-    (folder / "a.yaml").write_text(WORKFLOW.replace("URI", f'"{uri}"'))
+    (folder / "a.yaml").write_text(workflow_with(f'"{uri}"'))
     checked = check_file(folder / "a.yaml", resources=Resources())
     (problem,) = checked.errors
     assert (problem.code, problem.message) == (code, f"functions are in {uri!r}, {message}")
@@ -107,7 +102,7 @@ def test_what_authors_are_told(folder: Path, uri: str, code: str, message: str) 
 
 
 def test_the_environment_allows_folders(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (folder / "a.yaml").write_text(WORKFLOW.replace("URI", "../other/f.json"))
+    (folder / "a.yaml").write_text(workflow_with("../other/f.json"))
     assert [problem.code for problem in check_file(folder / "a.yaml").errors] == ["external-forbidden"]
     monkeypatch.setenv("SWF_RESOURCE_FOLDERS", f"/nowhere:{folder.parent / 'other'}:")
     assert check_file(folder / "a.yaml").problems == ()

@@ -12,15 +12,9 @@ from swf_temporal.languages.loading import check, check_file, check_url, load
 from swf_temporal.text.fetching.resources import Resources, credentials_in, hosts_in, is_allowed, variable_name
 from swf_temporal.text.fetching.web import Cache, Web
 from swf_temporal.text.origin import ForbiddenResourceError, UnreadableResourceError
-from tests.fetching.conftest import Site
+from tests.fetching.conftest import Site, workflow_with
 
 FUNCTIONS = b'[{"name": "f", "operation": "a.json#f"}]'
-WORKFLOW = """
-id: a
-specVersion: "0.8"
-functions: URI
-states: [{name: A, type: operation, actions: [{functionRef: f}], end: true}]
-""".lstrip()
 HINT = "the setting SWF_RESOURCE_HOSTS names the allowed hosts"
 
 
@@ -44,7 +38,7 @@ def refused_by(web: Web, url: str) -> str:
 def test_definitions_on_a_server(site: Site, content: bytes, kind: str) -> None:
     """Definitions on a host that is allowed are put in the place of their URI, and travel with the text."""
     site.has("/f", content, kind=kind)
-    text = WORKFLOW.replace("URI", f"{site.url}/f")
+    text = workflow_with(f"{site.url}/f")
     first = load(text, resources=Resources(hosts=(site.host,)))
     assert first.functions[0].function.operation == "a.json#f"
     assert load(first.source.text).functions[0].function.operation == "a.json#f"
@@ -53,7 +47,7 @@ def test_definitions_on_a_server(site: Site, content: bytes, kind: str) -> None:
 
 def test_hosts_are_forbidden_by_default(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     site.has("/f", FUNCTIONS)
-    (tmp_path / "a.yaml").write_text(WORKFLOW.replace("URI", f"{site.url}/f"))
+    (tmp_path / "a.yaml").write_text(workflow_with(f"{site.url}/f"))
     (problem,) = check_file(tmp_path / "a.yaml").problems
     message = f"functions are in '{site.url}/f', and from the host '{site.host}' nothing may be fetched"
     assert str(problem).splitlines() == [
@@ -69,7 +63,7 @@ def test_hosts_are_forbidden_by_default(site: Site, tmp_path: Path, monkeypatch:
 def test_texts_fetch_nothing(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """A text may be one that travelled with a run: it fetches nothing, whatever the environment allows."""
     monkeypatch.setenv("SWF_RESOURCE_HOSTS", site.host)
-    (problem,) = check(WORKFLOW.replace("URI", f"{site.url}/f"), name=f"{site.url}/a.yaml").problems
+    (problem,) = check(workflow_with(f"{site.url}/f"), name=f"{site.url}/a.yaml").problems
     assert (problem.code, problem.hint) == ("external-forbidden", HINT)
     assert problem.message == f"functions are in '{site.url}/f', and this definition may not fetch anything"
     assert site.requests == []
@@ -77,20 +71,20 @@ def test_texts_fetch_nothing(site: Site, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_problems_on_a_server(site: Site) -> None:
     site.has("/f.yaml", b"functions:\n- name: f\n  type: rest\n")
-    checked = check(WORKFLOW.replace("URI", f"{site.url}/f.yaml"), resources=Resources(hosts=(site.host,)))
+    checked = check(workflow_with(f"{site.url}/f.yaml"), resources=Resources(hosts=(site.host,)))
     assert str(checked.problems[0]).startswith(f"{site.url}/f.yaml:2:3  error  function-operation  function 'f'")
 
 
 def test_a_definition_from_a_url(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """A definition loads from a URL that is allowed, and what it names is relative to that; files are not for it."""
-    site.has("/defs/a.yaml", WORKFLOW.replace("URI", "../shared/f.json").encode())
+    site.has("/defs/a.yaml", workflow_with("../shared/f.json").encode())
     site.has("/shared/f.json", FUNCTIONS)
     with pytest.raises(UsageError, match=r"the definition is at http:.*, and from the host .* nothing may be fetched"):
         load(f"{site.url}/defs/a.yaml")
     monkeypatch.setenv("SWF_RESOURCE_HOSTS", site.host)
     workflow = load(f"{site.url}/defs/a.yaml")
     assert (workflow.functions[0].function.name, workflow.source.name) == ("f", f"{site.url}/defs/a.yaml")
-    site.has("/b.yaml", WORKFLOW.replace("URI", "file:///etc/passwd").encode())
+    site.has("/b.yaml", workflow_with("file:///etc/passwd").encode())
     assert [problem.code for problem in check_url(f"{site.url}/b.yaml").problems] == ["external-forbidden"]
     with pytest.raises(UsageError, match="which cannot be read: the answer was 404 Not Found"):
         load(f"{site.url}/c.yaml")
@@ -107,7 +101,7 @@ def test_a_definition_from_a_url(site: Site, monkeypatch: pytest.MonkeyPatch) ->
 ])  # fmt: skip
 def test_answers_that_are_no_document(site: Site, status: int, content: bytes, kind: str, reason: str) -> None:
     site.has("/f", content, status, kind)
-    checked = check(WORKFLOW.replace("URI", f"{site.url}/f"), resources=Resources(hosts=(site.host,)))
+    checked = check(workflow_with(f"{site.url}/f"), resources=Resources(hosts=(site.host,)))
     (problem,) = checked.errors
     assert (problem.code, problem.position.column) == ("external-unreadable", 12)
     assert problem.message == f"functions are in '{site.url}/f', which cannot be read: {reason}"
@@ -159,7 +153,7 @@ def test_credentials_of_a_host(new_site: Callable[[], Site], monkeypatch: pytest
         site.has("/f", FUNCTIONS)
     monkeypatch.setenv("SWF_RESOURCE_HOSTS", f"{one.host},{other.host}")
     monkeypatch.setenv(f"SWF_RESOURCE_AUTH_{one.variable}", "Bearer abc")
-    text = WORKFLOW.replace("URI", f"{one.url}/f") + f"retries: {other.url}/r\n"
+    text = workflow_with(f"{one.url}/f") + f"retries: {other.url}/r\n"
     other.has("/r", b"[]")
     one.has("/a.yaml", text.encode())
     assert check_url(f"{one.url}/a.yaml").problems == ()

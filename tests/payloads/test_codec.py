@@ -129,13 +129,21 @@ async def test_only_what_becomes_smaller_is_compressed() -> None:
         assert f"a compressed payload {why}" in str(reason_of(refused))
 
 
-@pytest.mark.parametrize("codec", [Compressing(), encrypting()])
-async def test_payloads_of_others_are_inflated_up_to_their_limit_of_size(codec: PayloadCodec) -> None:
-    """One that has more bytes, and those of a list that have more together, are refused without being inflated."""
-    small, large, huge = (
+@pytest.fixture(scope="module")
+def inflatable() -> list[Payload]:
+    """Compressed payloads below the limit of size, just below it, and far beyond it."""
+    return [
         Payload(metadata=COMPRESSED, data=zlib.compress(Payload(data=bytes(size)).SerializeToString()))
         for size in (1_000_000, 2_100_000, 100_000_000)
-    )
+    ]
+
+
+@pytest.mark.parametrize("codec", [Compressing(), encrypting()])
+async def test_payloads_of_others_are_inflated_up_to_their_limit_of_size(
+    codec: PayloadCodec, inflatable: list[Payload]
+) -> None:
+    """One that has more bytes, and those of a list that have more together, are refused without being inflated."""
+    small, large, huge = inflatable
     tracemalloc.start()
     found = [reason_of(one) for one in await codec.decode([huge, large, small, *[large] * 100])]
     peak = tracemalloc.get_traced_memory()[1]

@@ -194,6 +194,7 @@ def test_a_writer_that_is_killed_leaves_whole_objects(tmp_path: Path) -> None:
             while not (set(objects(tmp_path)) - seen and list(tmp_path.rglob(".*.partial"))):
                 assert time.monotonic() < end
                 assert writer.poll() is None
+                time.sleep(0.001)
             writer.kill()
         for path in objects(tmp_path):
             if path not in seen:

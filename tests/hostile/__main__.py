@@ -48,7 +48,8 @@ async def _main(words: Sequence[str], at_once: int, slowed: int, *, sampled: boo
         print(f"\n{len(outcomes)} cases in {took:.0f} s: {dict(Counter(one.how for one in outcomes))}")
         print(f"most memory of the worker: {hostile.peak:,} MiB")
         print(f"the worker died {len(hostile.deaths)} times", *hostile.deaths, sep="\n  ")
-        print(f"{hostile.deadlocks} workflow tasks were taken for deadlocked")
+        deadlocks = hostile.deadlocks
+        print(f"{deadlocks} workflow tasks were taken for deadlocked")
         stuck = [one for one in outcomes if one.how == "stuck"]
         print(f"{len(stuck)} runs stood still", *(one.case.id for one in stuck), sep="\n  ")
         internal = [one for one in outcomes if one.told.startswith("InternalError")]
@@ -57,7 +58,7 @@ async def _main(words: Sequence[str], at_once: int, slowed: int, *, sampled: boo
         print("probe with them:", _told(busy))
         slowest = sorted(busy, key=lambda probe: probe.seconds)[-_SLOWEST:]
         print("the slowest:", *(_beside(one, outcomes) for one in reversed(slowest)), sep="\n  ")
-    return 1 if hostile.deaths or stuck or hostile.deadlocks else 0
+    return 1 if hostile.deaths or stuck or deadlocks else 0
 
 
 def _beside(probe: Probe, outcomes: Sequence[Outcome]) -> str:

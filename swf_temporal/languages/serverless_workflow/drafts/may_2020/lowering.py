@@ -23,7 +23,6 @@ from swf_temporal.languages.serverless_workflow.drafts.lowering import (
 from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model
 from swf_temporal.languages.serverless_workflow.expressions import EARLY
 from swf_temporal.languages.serverless_workflow.model import actions, states, workflow
-from swf_temporal.languages.serverless_workflow.model import workflow as schedules
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling, Step
 from swf_temporal.languages.serverless_workflow.reading.versions.before_0_8 import LATER_TYPES
@@ -256,7 +255,7 @@ _SPELLINGS: Final[Mapping[type[Node], Spelling]] = {
     workflow.Workflow: Spelling(
         renamed={"tasks": "states", "schemaVersion": "specVersion"}, steps=(_documents, _definition)
     ),
-    schedules.Start: Spelling(renamed={"window": "@window"}),
+    workflow.Start: Spelling(renamed={"window": "@window"}),
     workflow.Function: Spelling(renamed={"resource": "operation"}, steps=(_function,)),
     workflow.Event: Spelling(steps=(_correlation,)),
     states.Transition: Spelling(renamed={"nextTask": "nextState"}, steps=(_expression("@condition"), _produced)),

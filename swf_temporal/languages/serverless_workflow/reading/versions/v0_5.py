@@ -5,7 +5,6 @@ from typing import Final
 
 from swf_temporal.languages.serverless_workflow.expressions import PATHS
 from swf_temporal.languages.serverless_workflow.model import actions, states, workflow
-from swf_temporal.languages.serverless_workflow.model import workflow as schedules
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.workflow import DataFlowKind
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling
@@ -120,7 +119,7 @@ _OWN: Mapping[type[Node], Spelling] = {
     workflow.Workflow: Spelling(
         renamed={"expressionLanguage": "expressionLang"}, steps=(_start, _expression_language, _names)
     ),
-    schedules.Schedule: Spelling(steps=(_direct_invoke,)),
+    workflow.Schedule: Spelling(steps=(_direct_invoke,)),
     states.End: Spelling(steps=(_end_kind,)),
     states.Transition: Spelling(steps=(_expression, _produce_event)),
     states.ProduceEvent: Spelling(renamed={"nameRef": "eventRef"}),
@@ -135,7 +134,7 @@ _IN_STATE: Schema = {
         {"type": "boolean"},
         {
             "type": "object",
-            "properties": {"kind": {"enum": ["default", "scheduled"]}, "schedule": to(schedules.Schedule)},
+            "properties": {"kind": {"enum": ["default", "scheduled"]}, "schedule": to(workflow.Schedule)},
             "additionalProperties": False,
         },
     ]
@@ -144,7 +143,7 @@ _STARTS = Accepted(more={"start": _IN_STATE})
 
 _ACCEPTED: Mapping[type[Node], Accepted] = {
     **dict.fromkeys(v0_6.STATES, _STARTS),
-    schedules.Schedule: Accepted(more={"directInvoke": {"enum": ["allow", "deny"]}}),
+    workflow.Schedule: Accepted(more={"directInvoke": {"enum": ["allow", "deny"]}}),
     states.End: Accepted(
         more={"kind": {"enum": ["default", "terminate", "event"]}, "produceEvent": to(states.ProduceEvent)}
     ),

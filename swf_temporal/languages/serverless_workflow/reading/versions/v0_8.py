@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Final
 
 from swf_temporal.languages.serverless_workflow.model import actions, states, workflow
-from swf_temporal.languages.serverless_workflow.model import workflow as schedules
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.workflow import DataFlowKind
 from swf_temporal.languages.serverless_workflow.reading import reshaping as reshape
@@ -55,9 +54,9 @@ _SPELLINGS: Mapping[type[Node], Spelling] = {
     workflow.DataSchema: Spelling(short="schema"),
     workflow.WorkflowExecTimeout: Spelling(short="duration", steps=(reshape.states_by_name("runBefore"),)),
     workflow.WorkflowTimeouts: Spelling(steps=(reshape.state_exec_timeout,)),
-    schedules.Start: Spelling(short="stateName", steps=(reshape.states_by_name("stateName"),)),
-    schedules.Schedule: Spelling(short="interval"),
-    schedules.Cron: Spelling(short="expression"),
+    workflow.Start: Spelling(short="stateName", steps=(reshape.states_by_name("stateName"),)),
+    workflow.Schedule: Spelling(short="interval"),
+    workflow.Cron: Spelling(short="expression"),
     # A bare authRef is for the invocation since the version after 0.8; in 0.8 it was for fetching the document.
     workflow.AuthRef: Spelling(short="invocation"),
     actions.Action: Spelling(

@@ -90,7 +90,7 @@ class Undoing:
             name = waiting.pop(0)
             if name in self.states and name not in found:
                 found[name] = self.states[name]
-                waiting += [self._named[one] for one in _undone_targets(found[name]) if one in self._named]
+                waiting += [self._named[one] for one in _next_states(found[name]) if one in self._named]
         return list(found.values())
 
     def _asks(self, name: str, way: WithTransition) -> bool:
@@ -117,7 +117,7 @@ class Undoing:
                     waiting.append((way.transition.next_state, following))
 
 
-def _undone_targets(state: State) -> Iterator[str]:
+def _next_states(state: State) -> Iterator[str]:
     return (way.transition.next_state for way in ways(state) if way.transition is not None)
 
 

@@ -25,7 +25,7 @@ from swf_temporal.text.suggestions import known_ones, meant_or_known, nearest
 
 _OURS = {"externals", "source", "stateExecTimeout.single"}
 """Fields that are not for authors."""
-_MOST = 1000
+_MAX_COMPARED = 1000
 """How many unknown properties of a node are compared with known ones: thousands are generated, and not misspelt."""
 _ACTIONS = frozenset({"stateExecTimeout", "actionExecTimeout"})
 _TIMES: Mapping[str, frozenset[str]] = {
@@ -44,7 +44,7 @@ def check(context: Context) -> Iterator[Problem]:
     for node, owner in context.nodes.all():
         known, where = every_part(type(node)).keys(), node.where
         is_open = isinstance(node, Workflow)
-        for key in islice((key for key in where.keys if key not in known), _MOST):
+        for key in islice((key for key in where.keys if key not in known), _MAX_COMPARED):
             if is_open and key in parts(WorkflowTimeouts):
                 message = f"{owner}: {key!r} is a property of 'timeouts', and limits nothing here"
                 yield context.warning("unknown-property", message, where.key(key), f"write 'timeouts: {{{key}: ...}}'")

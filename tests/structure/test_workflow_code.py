@@ -64,4 +64,5 @@ def _breaching(folder: Path, texts: Mapping[Path, str], *options: str) -> set[Pa
 
 def _file(module: str) -> Path:
     path = ROOT.joinpath(*module.split("."))
-    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    package = path / "__init__.py"  # not any folder: that of a package which became a module may be left of a checkout
+    return package if package.is_file() else path.with_suffix(".py")
